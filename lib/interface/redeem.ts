@@ -76,7 +76,7 @@ export interface RedeemerStatus {
   /** Number of claims that the account's gas covers. Absent before the first query. */
   readonly claimsInHand?: number
   readonly refused: Redemption['refused']
-  /** Of the last round. */
+  /** Amounts that the token refused to move in the last round. */
   readonly withheld: readonly Withheld[]
   /** Milliseconds since the epoch. */
   readonly lastAt?: number
@@ -140,10 +140,7 @@ export interface Redeemer {
    * @throws SoukError like `Submitter.submit`
    */
   settleNow(signal?: AbortSignal): Promise<Redemption>
-  /**
-   * Why the token would refuse to pay this address now; undefined if it would not.
-   * @throws SoukError `settlement_unavailable`
-   */
+  /** Why the token would refuse to pay this address now; undefined if it would not, or the endpoint does not tell. */
   payoutRefusal(payout: Address): Promise<string | undefined>
   /**
    * A splitter received money that did not come through channels. It is paid out at the same amount or age as claims.

@@ -8,7 +8,7 @@ import type { OwnedChannel, OwnerBooks } from '../interface/redeem.ts'
 import type { Address } from '../interface/signer.ts'
 import { type BookedSplitter, NOTHING_BOOKED } from './settle/booked-money.ts'
 import type { Settlement } from './settle/settlement.ts'
-import { BPS } from './chain/splitter.ts'
+import { treasuryPart } from './chain/splitter.ts'
 import { exactAccounts } from './x402/exact-record.ts'
 
 export interface EarningsInit {
@@ -107,7 +107,7 @@ function moneyOf({
   }
   const { payout, claimed, others, settled, direct, toProvider, toTreasury, writtenOff } = booked
   const gross = claimed + claiming + captured + exact.earned
-  const fee = (gross * BigInt(BPS)) / 10_000n
+  const fee = treasuryPart(gross)
   return {
     ...(payout === undefined ? {} : { payout }),
     gross,

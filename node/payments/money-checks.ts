@@ -64,7 +64,7 @@ function payoutCheck(money: Money, payout: Address | undefined, isSelling: boole
 async function refusalCheck({ paymentScheme }: Money, payout: Address): Promise<DoctorCheck> {
   const { redeemer } = paymentScheme.settlement
   const text = checksummed(payout)
-  const reason = await redeemer.payoutRefusal(payout).catch(() => undefined)
+  const reason = await redeemer.payoutRefusal(payout)
   if (reason !== undefined) {
     const hint = 'wait until USDC allows it. A new address gets only later earnings: souk payout set <address>'
     return warn('payout', `USDC refuses to pay ${text}: ${reason}.`, hint)

@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Hex, toHex } from '../../base/hex.ts'
+import type { Atoms } from '../../base/money.ts'
 import type { Address } from '../../interface/signer.ts'
 import { splitterFactoryCode } from '../contracts/contracts.generated.ts'
 
@@ -10,8 +11,11 @@ import { splitterFactoryCode } from '../contracts/contracts.generated.ts'
 export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 
 /** The treasury's share in basis points, as in `SplitterFactory.sol`. */
-export const BPS = 500
+const BPS = 500
 const ZERO_SALT = new Uint8Array(32)
+
+/** The treasury's part of an amount, as a splitter divides it. */
+export const treasuryPart = (amount: Atoms): Atoms => (amount * BigInt(BPS)) / 10_000n
 
 /** The contracts that divide one network's money, by address. They may not exist yet. */
 export interface SplitterFactory {

@@ -9,7 +9,7 @@ import type { Mined, Submitter } from '../../interface/submitter.ts'
 import { splitterAbi } from '../contracts/contracts.generated.ts'
 import { submitStep } from '../chain/submit-step.ts'
 import type { SettlementCalls } from '../chain/settlement-calls.ts'
-import { BPS, type SplitterFactory } from '../chain/splitter.ts'
+import { type SplitterFactory, treasuryPart } from '../chain/splitter.ts'
 import { transferRefusal } from '../chain/transfer-refusal.ts'
 
 export interface PayoutInit {
@@ -83,11 +83,11 @@ async function withheldIn({ chain, factory }: PayoutInit, payout: Address, balan
   ])
   if (toProvider === undefined && toTreasury === undefined) return []
   const data = await chain.read({ to: splitter, data: splitterCall('owed', chain) })
-  const share = (balance * BigInt(BPS)) / 10_000n
+  const part = treasuryPart(balance)
   // A splitter that does not exist yet has paid nothing.
   const [provider, treasury] = data
     ? decodeFunctionResult({ abi: splitterAbi, functionName: 'owed', data })
-    : [balance - share, share]
+    : [balance - part, part]
   return [
     ...(toProvider === undefined ? [] : [{ to: payout, amount: provider, reason: toProvider }]),
     ...(toTreasury === undefined ? [] : [{ to: factory.treasury, amount: treasury, reason: toTreasury }])
