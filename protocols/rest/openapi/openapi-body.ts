@@ -41,10 +41,9 @@ export function writeBody(body: RestBody, value: unknown, definitions: Definitio
   if (text === undefined && isYaml(type)) return { bytes: utf8(JSON.stringify(value)), type }
   if (text === undefined) throw refuse('The field "body" must be a string here.')
   if (isText(type) || isEncoded(schema, definitions)) return { bytes: utf8(text), type }
-  const file = fileIn('body', text)
+  const { bytes, type: named = OCTETS } = fileIn('body', text)
   // The document may list several types of files.
-  const isNamed = file.type !== undefined && file.type !== OCTETS && isFile(file.type)
-  return { bytes: file.bytes, type: isNamed || type === OCTETS ? (file.type ?? type) : type }
+  return { bytes, type: named !== OCTETS && (type === OCTETS || isFile(named)) ? named : type }
 }
 
 /** A body that the API itself takes in base64 (OpenAPI 3.1, section 4.8.14.2; `format: base64` in 3.0). */

@@ -197,13 +197,12 @@ class Reader {
       name,
       in: place,
       required: isNeeded || place === 'path',
-      ...(allowsEmpty ? { allowsEmpty } : {}),
-      ...reservedIn(given, place)
+      ...(allowsEmpty ? { allowsEmpty } : {})
     } as const
     if (this.#isOld) {
       const isQuery = place === 'query'
       const own = this.#described(oldSchema(given), given)
-      return [{ ...base, schema: own, ...oldSerializationOf(given, isQuery) }]
+      return [{ ...base, schema: own, ...oldSerializationOf(given, isQuery), ...reservedIn(given, place) }]
     }
     const [media] = isObject(content) ? Object.entries(content) : []
     if (media !== undefined) {
@@ -220,7 +219,7 @@ class Reader {
         `its parameter ${name} has the style ${String(given['style'])}, which OpenAPI does not have for a ${place} parameter`
       )
     }
-    return [{ ...base, schema: this.#described(schema, given), ...serialization }]
+    return [{ ...base, schema: this.#described(schema, given), ...serialization, ...reservedIn(given, place) }]
   }
 
   /** `in: querystring` of 3.2: a form is an object, whose members are the query. @throws LeftOut if it is required, and another type */
