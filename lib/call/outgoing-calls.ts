@@ -36,12 +36,14 @@ export interface SentCall {
  */
 export type OnBroken = (sent: SentCall, epoch: bigint) => Attempt | Promise<Attempt>
 
+type Result = Attempt | Broken | Promise<Attempt>
+
 interface PendingCall {
   readonly sent: SentCall
   readonly startedAt: number
   readonly isRepeat: boolean
   readonly onAbort: (() => void) | undefined
-  readonly settle: (result: Attempt | Broken | Promise<Attempt>) => void
+  readonly settle: (result: Result) => void
   /** Present where the request's body has its own stream. */
   readonly upload: Upload | undefined
 }
@@ -186,7 +188,7 @@ export class OutgoingCalls {
   }
 
   /** The result of a call whose channel closed. A repeat may have run before. */
-  #endOf({ sent, isRepeat }: PendingCall): Parameters<PendingCall['settle']>[0] {
+  #endOf({ sent, isRepeat }: PendingCall): Result {
     if (isRepeat) return { fate: 'broken' }
     if (!this.#session.isDrained) return this.#onBroken(sent, this.#epoch)
     return { fate: 'not_accepted', error: new SoukError('owner_unreachable', 'The owner is stopping.') }

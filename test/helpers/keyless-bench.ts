@@ -168,7 +168,7 @@ export async function keylessBench({ isPatient = false } = {}) {
       return address.toLowerCase() as Address
     },
     usdc,
-    /** What came to the splitter, also if it has paid it out. An owner does so at its start, which takes longer on a busy machine. */
+    /** All money that the splitter received. An owner pays it out at its start, which may come late, so paid money counts too. */
     collected: async () => {
       const all = await Promise.all([...new Set([splitter, provider, treasury])].map(usdc))
       return all.reduce((sum, atoms) => sum + atoms, 0n)

@@ -23,7 +23,7 @@ export class AddressRace {
   readonly #init: AddressRaceInit
   readonly #known = new Set<string>()
   readonly #failures = new Map<string, unknown>()
-  /** Of the callers that wait for the result. */
+  /** The callers that wait for the result hear of its progress. */
   readonly #onProgress = new Set<OnProgress>()
   #waiting: Multiaddr[] = []
   #started = 0
