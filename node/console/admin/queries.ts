@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { ApiView, DoctorView, StatusView } from '../../admin/api.ts'
 import type { ChannelView, EarningsView, WalletView } from '../../admin/money/money-api.ts'
 import type { SeriesInput } from '../../admin/events/series-api.ts'
@@ -82,10 +82,14 @@ export const queries = {
         request('GET /series', { query: { role, since: new Date().setHours(0, 0, 0, 0) }, signal }),
       refetchInterval: 60_000
     }),
+  /** Pages of results, each from where the last one ended. */
   search: (query: Readonly<Record<string, string>>) =>
-    queryOptions({
+    infiniteQueryOptions({
       queryKey: ['search', query],
-      queryFn: ({ signal }) => request('GET /search', { query, signal }),
+      queryFn: ({ pageParam, signal }) =>
+        request('GET /search', { query: { ...query, ...pageParam, limit: 25 }, signal }),
+      initialPageParam: {},
+      getNextPageParam: ({ next }) => (next === null ? undefined : { cursor: next }),
       placeholderData: keepPreviousData
     }),
   listing: (id: string) =>

@@ -1,9 +1,9 @@
-import type { UseQueryResult } from '@tanstack/react-query'
+import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ErrorNotice } from './error-notice.tsx'
 
 interface LoadedProps<T> {
-  readonly query: UseQueryResult<T, Error>
+  readonly query: UseQueryResult<T, Error> | UseInfiniteQueryResult<T, Error>
   readonly children: (data: T) => ReactNode
 }
 

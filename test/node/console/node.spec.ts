@@ -53,6 +53,25 @@ describe('console of a node', () => {
     }
   })
 
+  it('shows all found APIs of the market, page by page', async () => {
+    const names = Array.from({ length: 51 }, (_, i) => `page-${String(i).padStart(2, '0')}`)
+    for (const name of names) {
+      const api = { name, protocol: 'REST', price: '0', description: '', endpoint: 'http://127.0.0.1:9/' } as const
+      await bench.client.request('POST /apis', { body: api })
+    }
+    const { page, mishaps } = await entered(browser, bench)
+    await page.goto(`${bench.url}/market?q=page`)
+    await page.getByText('The first 25 found').waitFor()
+    const more = page.getByRole('button', { name: 'Show more' })
+    await more.click()
+    await page.getByText('The first 50 found').waitFor()
+    await more.click()
+    await page.getByText('51 found', { exact: true }).waitFor()
+    assert.deepEqual((await page.locator('.listings h2').allTextContents()).sort(), names)
+    assert.equal(await more.count(), 0)
+    assert.deepEqual(mishaps, [])
+  })
+
   it('reports a node without a wallet, and suggests what to do', async () => {
     const { page } = await entered(browser, bench)
     for (const path of ['/wallet', '/earnings']) {

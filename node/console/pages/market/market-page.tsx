@@ -1,5 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'wouter'
 import type { FoundListingView } from '../../../admin/market/market-api.ts'
 import { queries } from '../../admin/queries.ts'
@@ -15,44 +14,40 @@ import { pathOf } from './paths.ts'
 import { Quality } from './quality.tsx'
 import { PROTOCOL_NAMES } from '../../../../protocols/protocol-descriptors.ts'
 
-const SHOWN_FIRST = 20
-/** Results per page. */
-const SHOWN_MAX = 100
 const NAMES = ['q', 'protocol', 'max_price', 'min_quality', 'sort'] as const
 
 /** Search over all APIs in the network, including this node's own. */
 export function Market() {
   const [params] = useSearchParams()
-  const [shown, setShown] = useState(SHOWN_FIRST)
   const query = Object.fromEntries(NAMES.flatMap((name) => (params.get(name) ? [[name, params.get(name) ?? '']] : [])))
-  const found = useQuery(queries.search({ ...query, limit: String(shown) }))
+  const found = useInfiniteQuery(queries.search(query))
   return (
     <Page title="Marketplace" intro="APIs of all providers that this node knows. You call each API with plain JSON.">
       <Search query={query} />
       <Loaded query={found}>
-        {({ listings, next }) =>
-          listings.length === 0 ? (
-            <Nothing isFiltered={Object.keys(query).length > 0} />
-          ) : (
+        {({ pages }) => {
+          const listings = pages.flatMap(({ listings }) => listings)
+          if (listings.length === 0) return <Nothing isFiltered={Object.keys(query).length > 0} />
+          return (
             <>
               <p className="quiet small" role="status">
-                {next === null ? listings.length : `The first ${listings.length}`} found
+                {found.hasNextPage ? `The first ${listings.length}` : listings.length} found
               </p>
               <ul className="listings">
                 {listings.map((listing) => (
                   <Listed key={listing.id} listing={listing} />
                 ))}
               </ul>
-              {next !== null && shown < SHOWN_MAX && (
+              {found.hasNextPage && (
                 <div>
-                  <Button onClick={() => setShown(SHOWN_MAX)} isBusy={found.isPlaceholderData}>
+                  <Button onClick={() => void found.fetchNextPage()} isBusy={found.isFetchingNextPage}>
                     Show more
                   </Button>
                 </div>
               )}
             </>
           )
-        }
+        }}
       </Loaded>
       <Command>{commandOf(query)}</Command>
     </Page>
