@@ -3,6 +3,7 @@ import { SoukError } from '../../lib/base/errors.ts'
 import { isExtraHeader } from '../../lib/base/extra-header.ts'
 import { EXTRA_HEADERS_MAX } from '../../lib/base/limits/upstream.ts'
 import type { Headers } from '../../lib/interface/payload.ts'
+import { ADDRESS_HEADERS } from '../address-headers.ts'
 import { linksBelow } from './links.ts'
 
 /** Many APIs require an id of each request in this header. The ingress uses it too, so a consumer's is not forwarded. */
@@ -39,7 +40,7 @@ const LISTS: ReadonlySet<string> = new Set(['accept', 'accept-language', 'prefer
 /**
  * Response headers that are passed on: they describe the content, its age and the API's lifetime. Others are dropped: framing and
  * coding, which end here; cookies and challenges, which belong to the provider's session; rate limits, which are of the provider's
- * account and contradict the ingress's. `link` and `location` are passed on where they lead to the API, as paths below it.
+ * account and contradict the ingress's. `link` and addresses are passed on where they lead to the API, as paths below it.
  */
 const DOWN = [
   'accept-ranges',
@@ -54,12 +55,12 @@ const DOWN = [
   'expires',
   'last-modified',
   'link',
-  'location',
   'preference-applied',
   'retry-after',
   'sunset',
-  'vary'
-] as const
+  'vary',
+  ...ADDRESS_HEADERS
+]
 
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/
 const PRINTABLE = /^[\t\x20-\x7e]*$/
@@ -153,7 +154,7 @@ export function headersDown(headers: IncomingHttpHeaders, { names, hides, belowA
     const value: string | string[] | undefined = headers[name]
     if (value === undefined) continue
     for (const one of Array.isArray(value) ? value : [value]) {
-      const passed = name === 'link' ? linksBelow(one, belowApi) : name === 'location' ? belowApi(one) : one
+      const passed = name === 'link' ? linksBelow(one, belowApi) : ADDRESS_HEADERS.has(name) ? belowApi(one) : one
       // The next HTTP server could not write other bytes again.
       if (passed === undefined || !PRINTABLE.test(passed) || hides(passed)) continue
       chosen.push([name, passed])

@@ -40,6 +40,7 @@ const ENTRY_POINTS = [
 /** Parts of the entry point `protocols/index.ts` that do not load all adapters. */
 const LIGHT_PROTOCOLS = [
   'protocols/protocol-factories.ts',
+  'protocols/address-headers.ts',
   'protocols/graphql/sse-results.ts',
   'protocols/invalid-text.ts'
 ]

@@ -10,6 +10,7 @@ import { deprecationHeaders } from './deprecation-headers.ts'
 import { quotaHeaders, rateHeaders } from './rate-headers.ts'
 import { publicUrl } from '../public-url.ts'
 import { leavesMuchUnread, sendWhole, type RequestContext } from '../request-context.ts'
+import { ADDRESS_HEADERS } from '../../../protocols/address-headers.ts'
 
 /**
  * Response headers that the ingress drops. Some belong to one connection (RFC 9110 §7.6.1) or to framing, which Node sets itself. With the
@@ -105,7 +106,7 @@ function lengthOf({ headers }: CallReply): string | undefined {
 }
 
 /** Headers with paths below the API. */
-const ADDRESSES: ReadonlySet<string> = new Set(['link', 'location'])
+const ADDRESSES: ReadonlySet<string> = new Set([...ADDRESS_HEADERS, 'link'])
 
 /**
  * Replaces paths below the API with addresses of this ingress: `/items/7` with `https://…/api/demo/api/shop/items/7`. They are absolute,

@@ -114,13 +114,15 @@ describe('the response of an upstream', () => {
     it('passes on links and locations that lead to the API, as paths below it', async () => {
       const api = createUpstream({ endpoint: `${server.url}/v1?version=2`, auth: { query: { key: 'k-secret' } } })
       const link = `<${server.url}/v1/items?page=2&key=k-secret&version=2>; rel="next", <items/7>; title="a, <b>", </other>; rel=x, <?p=1>`
-      server.behave(answering(201, { link, location: '/v1/items/7', vary: 'Accept' }, 'ok'))
+      const states = { 'content-location': `${server.url}/v1/jobs/1`, 'operation-location': 'http://10.0.0.1/jobs/1' }
+      server.behave(answering(201, { link, location: '/v1/items/7', ...states, vary: 'Accept' }, 'ok'))
       const response = await api.request({ ...get, path: '/items' })
       response.discard()
       assert.deepEqual(response.headers, [
         ['link', '</items?page=2>; rel="next", </items/7>; title="a, <b>", </items?p=1>'],
+        ['vary', 'Accept'],
         ['location', '/items/7'],
-        ['vary', 'Accept']
+        ['content-location', '/jobs/1']
       ])
       await api.close()
     })

@@ -45,6 +45,15 @@ describe('HTTP between a consumer and an API', () => {
     assert.equal(headers.get('preference-applied'), 'return=minimal')
   })
 
+  it('keeps the addresses of long operations, as addresses of the ingress', async () => {
+    const names = ['content-location', 'operation-location', 'azure-asyncoperation']
+    const job = `${upstream.url}/v1/jobs/1?api-version=2026-01-01`
+    upstream.behave(answering(202, Object.fromEntries(names.map((name) => [name, job])), ''))
+    const { headers } = await send('/exports', { method: 'POST' })
+    const here = `${bench.url}/api/demo/api/shop/jobs/1?api-version=2026-01-01`
+    for (const name of names) assert.equal(headers.get(name), here, name)
+  })
+
   it('keeps Location and Link, as absolute addresses of the ingress', async () => {
     const link = `<${upstream.url}/v1/items?page=2>; rel="next", <http://10.0.0.1/>; rel="prev"`
     upstream.behave(answering(201, { location: `${upstream.url}/v1/items/7`, link }, ''))
