@@ -2,20 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SetupError } from '../setup-error.ts'
 import { CALL_METHODS } from './call-routes.ts'
 
-const REQUEST_HEADERS =
-  'content-type, accept, accept-language, range, if-range, if-match, if-none-match, if-modified-since, if-unmodified-since, if-none-exist, last-event-id, prefer, x-consumer-key, idempotency-key, traceparent, souk-timeout-ms, souk-max-price, ' +
-  'authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, ' +
-  // Common x402 clients send the last one, and a browser asks about it in its preflight.
-  'payment-signature, x-graphql-event-stream-token, access-control-expose-headers'
-const REPLY_HEADERS =
-  'x-request-id, server-timing, etag, location, preference-applied, retry-after, ratelimit, ratelimit-policy, deprecation, sunset, link, idempotency-replayed, souk-charged, souk-price, souk-price-per-event, souk-owner, souk-receipt, souk-error-source, ' +
-  'payment-required, payment-response, payment-receipt, www-authenticate'
+/** Which headers a request may have is for the API to say, and its clients send many of their own. Browsers want this one by its name. */
+const REQUEST_HEADERS = '*, authorization'
+/** How long a browser keeps the answer to its question. */
+const ANSWER_SECONDS = '3600'
 
 const PREFLIGHT = [
   'access-control-allow-methods',
   CALL_METHODS.join(', '),
   'access-control-allow-headers',
   REQUEST_HEADERS,
+  'access-control-max-age',
+  ANSWER_SECONDS,
   // Safari waits for the body of a 204 without it.
   'content-length',
   '0'
@@ -50,7 +48,7 @@ export class Cors {
   /** Headers of every response: names and values in turn. */
   headersOf({ headers: { origin } }: Pick<IncomingMessage, 'headers'>): readonly string[] {
     if (this.#origins.size === 0) return []
-    const exposed = ['access-control-expose-headers', REPLY_HEADERS]
+    const exposed = ['access-control-expose-headers', '*']
     if (this.#origins.has('*')) return ['access-control-allow-origin', '*', ...exposed]
     if (origin === undefined || !this.allows(origin)) return ['vary', 'Origin', ...exposed]
     return ['vary', 'Origin', 'access-control-allow-origin', origin, ...exposed]

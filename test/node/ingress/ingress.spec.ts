@@ -5,8 +5,6 @@ import { SoukError } from '../../../lib/index.ts'
 import { SELF_SIGNED } from '../../helpers/self-signed.ts'
 import { answer, eventually, PROVIDER, RawClient, type Running, startIngress } from './harness.ts'
 
-const CORS = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-consumer-key' }
-
 const signed: SignedManifest = {
   id: `bank@${PROVIDER}`,
   envelope: new Uint8Array(0),
@@ -256,63 +254,6 @@ describe('ingress: its addresses', () => {
     silent.destroy()
     await ingress.close()
   })
-})
-
-describe('ingress: CORS', () => {
-  it('is off by default', async () => {
-    const ingress = await startIngress()
-    const { headers } = await fetch(`${ingress.url}/livez`, { headers: { origin: 'https://app.example' } })
-    assert.equal(headers.get('access-control-allow-origin'), null)
-    await ingress.close()
-  })
-
-  it('allows the configured origins to call, and to read its headers', async () => {
-    const ingress = await startIngress({ corsOrigins: ['https://app.example', 'https://other.example'] })
-    const path = '/api/demo/api/ticker'
-    const origin = 'https://app.example'
-    const preflight = await fetch(ingress.url + path, { method: 'OPTIONS', headers: { origin, ...CORS } })
-    assert.equal(preflight.status, 204)
-    assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /x-consumer-key/)
-
-    const ok = await ingress.post(path, {}, { origin })
-    const refused = await ingress.post(path, {}, { origin, 'x-consumer-key': '' })
-    ingress.onCall = () => answer({ body: (async function* () {})(), headers: [['vary', 'accept']] })
-    const streamed = await ingress.post(path, {}, { origin })
-    for (const { status, headers } of [ok, refused, streamed]) {
-      assert.equal(headers.get('access-control-allow-origin'), origin, String(status))
-      assert.match(headers.get('access-control-expose-headers') ?? '', /souk-charged/)
-      assert.match(headers.get('access-control-expose-headers') ?? '', /deprecation, sunset, link/)
-      assert.match(headers.get('vary') ?? '', /Origin/)
-      assert.equal(headers.get('access-control-allow-credentials'), null)
-    }
-    assert.match(streamed.headers.get('vary') ?? '', /accept/)
-
-    const stranger = await ingress.post(path, {}, { origin: 'https://evil.example' })
-    assert.equal(stranger.headers.get('access-control-allow-origin'), null)
-    await ingress.close()
-  })
-
-  it('lets a page read every refusal, also of a malformed URL', async () => {
-    const ingress = await startIngress({ corsOrigins: ['*'] })
-    for (const path of ['/%zz', `/api/demo/api/${'x'.repeat(300)}`, '/nowhere']) {
-      const { status, headers } = await fetch(ingress.url + path, { headers: { origin: 'https://app.example' } })
-      assert.equal(headers.get('access-control-allow-origin'), '*', `${path}: ${status}`)
-    }
-    await ingress.close()
-  })
-
-  it('leaves OPTIONS requests of other clients alone', async () => {
-    const ingress = await startIngress({ corsOrigins: ['https://app.example'] })
-    const reply = await fetch(`${ingress.url}/api/demo/api/ticker`, { method: 'OPTIONS' })
-    assert.match(reply.headers.get('allow') ?? '', /POST/)
-    await ingress.close()
-  })
-
-  for (const origin of ['app.example', 'https://app.example/', 'https://app.example/path', '']) {
-    it(`rejects "${origin}" as an origin`, async () => {
-      await assert.rejects(startIngress({ corsOrigins: [origin] }), { code: 'config_invalid' })
-    })
-  }
 })
 
 describe('ingress: shutdown', () => {

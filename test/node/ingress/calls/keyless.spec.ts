@@ -78,7 +78,7 @@ describe('ingress: a call without a key', () => {
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('payment-response'), 'c2V0dGxlZA==')
     assert.equal(response.headers.get('souk-charged'), '0.001')
-    assert.match(response.headers.get('access-control-expose-headers')!, /payment-required, payment-response/)
+    assert.equal(response.headers.get('access-control-expose-headers'), '*')
     assert.equal(ingress.calls[0]!.payment, PAYMENT)
     assert.equal(ingress.calls[0]!.onPrice, undefined)
   })
