@@ -55,6 +55,8 @@ export interface SplitterState {
 export interface ContractCall {
   readonly to: Address
   readonly data: Hex
+  /** A simulation that takes more gas is refused. Default: only the limit of each transaction counts. */
+  readonly gasMax?: bigint
 }
 
 /** Simulated result of a transaction. `reason` is the contract's error name or message, for logs and decisions. */

@@ -85,6 +85,8 @@ export const SETTLE_GAS = 90_000n
 export const DISTRIBUTE_GAS = 220_000n
 /** Gas limit of collecting a deposit. */
 export const DEPOSIT_GAS = 150_000n
+/** Most gas of a transfer or deposit in its simulation. The payer's contract uses it: a passkey takes 400,000 without a precompile. */
+export const SIGNED_GAS_MAX = 500_000n
 /** Gas limit of a refund. */
 export const REFUND_GAS = 100_000n
 /** Gas limit of a signed transfer into the wallet. */

@@ -162,9 +162,13 @@ async function feesNow(rpc: Rpc, tipWei: number | undefined): Promise<{ maxFee: 
   return { tip, maxFee: 2n * hexToBigInt(hexOf(membersOf(block).baseFeePerGas)) + tip }
 }
 
-async function simulate(rpc: Rpc, from: Address, { to, data }: ContractCall): Promise<Simulation> {
+/** The reason of a refused simulation that would take more gas than its call may. */
+export const TOO_MUCH_GAS = 'it takes too much gas'
+
+async function simulate(rpc: Rpc, from: Address, { to, data, gasMax }: ContractCall): Promise<Simulation> {
   try {
-    return { ok: true, gas: hexToBigInt(hexOf(await rpc('eth_estimateGas', [{ from, to, data }]))) }
+    const gas = hexToBigInt(hexOf(await rpc('eth_estimateGas', [{ from, to, data }])))
+    return gasMax !== undefined && gas > gasMax ? { ok: false, reason: TOO_MUCH_GAS } : { ok: true, gas }
   } catch (error) {
     const refused = refusal(error)
     // Only a revert by the contract says something about the call; other errors are the endpoint's.

@@ -1,5 +1,6 @@
 import { encodeAbiParameters, encodeFunctionData, keccak256 } from 'viem/utils'
 import { type Hex, toHex } from '../../base/hex.ts'
+import { SIGNED_GAS_MAX } from '../../base/limits/chain.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { ContractCall } from '../../interface/chain.ts'
 import type { ChannelConfig, ChannelId, DepositAuthorization, Voucher } from '../../interface/channel.ts'
@@ -19,6 +20,7 @@ export interface Claim {
 
 /** The contract methods of a network, as transactions to send. */
 export interface SettlementCalls {
+  /** If the payer's account has code, the code decides how much gas this takes. */
   deposit(config: ChannelConfig, deposit: DepositAuthorization): ContractCall
   /** Sender: the receiver's authoriser. */
   claim(rows: readonly Claim[]): ContractCall
@@ -41,7 +43,7 @@ export function settlementCalls({ settlement, collector, usdc }: ChainParameters
   return {
     deposit: (config, deposit) => {
       const args = [config, deposit.amount, collector.address, collectorData(deposit)] as const
-      return { to, data: encodeFunctionData({ abi, functionName: 'deposit', args }) }
+      return { to, data: encodeFunctionData({ abi, functionName: 'deposit', args }), gasMax: SIGNED_GAS_MAX }
     },
     claim: (rows) => ({ to, data: encodeFunctionData({ abi, functionName: 'claim', args: [rows.map(claimRow)] }) }),
     settle: (receiver) => ({

@@ -4,6 +4,7 @@ import { FOREIGN_TRANSFER_MS, PAYMENT_MARGIN_MS } from '../../base/limits/pay.ts
 import type { Atoms } from '../../base/money.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'
+import { TOO_MUCH_GAS } from '../chain/chain.ts'
 import { type ExactPayment, foreignTransfer, transferCall } from './exact-payment.ts'
 import { isSigned } from './exact-signature.ts'
 import type { Asked, Offers, Refusal } from './offers.ts'
@@ -84,6 +85,7 @@ const REASONS: ReadonlyArray<readonly [RegExp, Refusal]> = [
   [/exceeds balance/i, INSUFFICIENT],
   [/invalid signature|ECRecover/i, rejected('signature', 'its signature is invalid')],
   [/is used or canceled/i, USED],
+  [new RegExp(TOO_MUCH_GAS), rejected('signature', 'its payer’s contract takes too much gas to check the signature')],
   [/is expired/i, rejected('payload_authorization_valid_before', 'it has expired')],
   [/is not yet valid/i, rejected('payload_authorization_valid_after', 'it is not valid yet')]
 ]

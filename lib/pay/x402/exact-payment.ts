@@ -1,5 +1,6 @@
 import { encodeFunctionData } from 'viem/utils'
 import { type Hex, isHex } from '../../base/hex.ts'
+import { SIGNED_GAS_MAX } from '../../base/limits/chain.ts'
 import type { Atoms } from '../../base/money.ts'
 import type { AuthorizedTransfer, Chain, ContractCall } from '../../interface/chain.ts'
 import type { Address } from '../../interface/signer.ts'
@@ -49,11 +50,12 @@ export function readExact({ authorization, signature }: Record<string, unknown>)
   }
 }
 
-/** The call that transfers the money. Any account may submit it, once. */
+/** The call that transfers the money. Any account may submit it, once. The payer's contract decides how much gas it takes. */
 export function transferCall(usdc: Address, payment: ExactPayment): ContractCall {
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment
   const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
-  return { to: usdc, data: encodeFunctionData({ abi: usdcAbi, functionName: 'transferWithAuthorization', args }) }
+  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'transferWithAuthorization', args })
+  return { to: usdc, data, gasMax: SIGNED_GAS_MAX }
 }
 
 /**
