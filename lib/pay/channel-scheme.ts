@@ -22,6 +22,7 @@ import type {
 import type { CallRecord } from '../interface/store.ts'
 import type { Wallet } from '../interface/wallet.ts'
 import { type ChannelSummary, ownerSummary, payerSummary } from './channel-summary.ts'
+import { ContractPayments } from './chain/contract-payments.ts'
 import { type CreditStatus, DepositCredit } from './payee/deposit-credit.ts'
 import { DepositLook } from './payee/deposit-look.ts'
 import { DepositService } from './payee/deposit-service.ts'
@@ -244,7 +245,9 @@ class ChannelSchemeService implements ChannelScheme {
     this.settlement = make({ ...shared, books: channels, log: logOf(logger, 'souk:settle') })
     const { watch, redeemer, submitter, transactions } = this.settlement
     this.wallet = nodeWallet({ chain, address: signer.address, submitter, transactions, documents })
-    this.deposits = walletDeposits({ chain, clock, wallet: signer.address, submitter, transactions })
+    const contractPayments = new ContractPayments(clock)
+    const collecting = { chain, clock, submitter, contractPayments }
+    this.deposits = walletDeposits({ ...collecting, wallet: signer.address, transactions })
     this.earnings = () => earningsOf({ books: channels, ledger, settlement: this.settlement, onError })
     this.#receipts = new ReceiptHistory({ calls, documents, digest })
     const splitterOf = remembered(factory)
@@ -262,18 +265,18 @@ class ChannelSchemeService implements ChannelScheme {
     this.#refunds = new RefundService({ channels, redeemer, unearned, watch, clock, onError })
     const credit = new DepositCredit({ documents, clock, rules, redeemer, channels })
     this.#credit = credit
-    const deposits = new DepositService({ ...wired, terms, redeemer, unearned, credit, watch, channels, payouts })
+    const allowances = { unearned, contractPayments, credit }
+    const deposits = new DepositService({ ...wired, ...allowances, terms, redeemer, watch, channels, payouts })
     const offerReceipts = new OfferReceipts({ signer, clock, onError })
     const offering = { parameters: chain.parameters, splitterOf, terms, exactMin: rules.exactMin }
     const offers = new Offers({ ...offering, offerReceipts })
     const { address } = signer
-    const owned = { ...admitting, documents, ledger, chain, clock, onError, deposits }
+    const owned = { ...admitting, ...collecting, documents, ledger, onError, deposits }
     const refunds = this.#refunds
     this.#keyless = new Keyless({
       ...owned,
       offers,
       offerReceipts,
-      submitter,
       redeemer,
       refunds,
       sender: address,

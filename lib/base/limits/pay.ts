@@ -145,5 +145,7 @@ export const TRANSFER_LOOKS_MAX = 5
 export const LOG_BLOCKS_MAX = 500n
 /** Log queries per search: a day of Base in all. */
 export const LOG_READS_MAX = 100
+/** Payments and deposits from accounts with code that are uncollected or failed, per UTC day. Each failure costs a node gas. */
+export const CONTRACT_PAYMENTS_MAX = 50
 /** Uncollected x402 payments. Below `SUBMISSIONS_WAITING_MAX`, so that claims find room. */
 export const PAYMENTS_UNSETTLED_MAX = 200

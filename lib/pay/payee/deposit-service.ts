@@ -9,6 +9,7 @@ import type { Atoms } from '../../base/money.ts'
 import { KeyedMutex } from '../../base/mutex.ts'
 import type { Chain } from '../../interface/chain.ts'
 import type { ChannelConfig, ChannelId } from '../../interface/channel.ts'
+import type { ContractPayments } from '../chain/contract-payments.ts'
 import type { ChannelWatch, Redeemer } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import { CEILING_MAX } from '../signing/authorization.ts'
@@ -26,9 +27,10 @@ import type { TokenDomain } from '../signing/token-domain.ts'
 
 export interface DepositServiceInit {
   readonly terms: Terms
-  readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed'>
+  readonly chain: Pick<Chain, 'parameters' | 'authorizationUsed' | 'code'>
   readonly redeemer: Pick<Redeemer, 'checkGas' | 'costOf' | 'deposit' | 'depositHash' | 'isDepositing' | 'refreshGas'>
   readonly unearned: Pick<UnearnedGas, 'takeFor'>
+  readonly contractPayments: ContractPayments
   readonly credit: Pick<DepositCredit, 'give' | 'end'>
   readonly watch: Pick<ChannelWatch, 'refresh'>
   readonly channels: PayeeChannels
@@ -248,20 +250,30 @@ export class DepositService {
     isFurther: boolean,
     onSubmitting: () => void
   ): Promise<Hex | undefined> {
-    const { redeemer, chain } = this.#init
+    const { redeemer, chain, contractPayments } = this.#init
     // A second transaction for a deposit that is on chain could only fail.
     const nonce = depositNonce(channel.info.channelId, deposit.salt)
-    if (await chain.authorizationUsed(config.payer, nonce)) return undefined
+    const [isUsed, code] = await Promise.all([chain.authorizationUsed(config.payer, nonce), chain.code(config.payer)])
+    if (isUsed) return undefined
     let giveBack: GiveBack | undefined
+    let isCounted = false
+    const name = `${config.payer}/${nonce}`
     const admit = async () => {
+      if (code !== '0x') {
+        contractPayments.take(name)
+        isCounted = true
+      }
       giveBack = await this.#admit(channel, isFurther)
       onSubmitting()
     }
     try {
-      return (await redeemer.deposit(config, deposit, undefined, admit)).hash
+      const { hash } = await redeemer.deposit(config, deposit, undefined, admit)
+      if (isCounted) contractPayments.giveBack(name)
+      return hash
     } catch (error) {
       const isUnsent =
         !redeemer.isDepositing(config, deposit.salt) && redeemer.depositHash(config, deposit.salt) === undefined
+      if (isUnsent && isCounted) contractPayments.giveBack(name)
       if (isUnsent) await giveBack?.()
       throw error
     }

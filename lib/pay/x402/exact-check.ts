@@ -10,7 +10,7 @@ import { isSigned } from './exact-signature.ts'
 import type { Asked, Offers, Refusal } from './offers.ts'
 
 export interface ExactCheckInit {
-  readonly chain: Pick<Chain, 'parameters' | 'block' | 'simulate' | 'balance' | 'authorizedTransfer' | 'read'>
+  readonly chain: Pick<Chain, 'parameters' | 'block' | 'simulate' | 'balance' | 'code' | 'authorizedTransfer' | 'read'>
   readonly clock: Clock
   readonly offers: Pick<Offers, 'network' | 'payTo' | 'refuse'>
   /** The account that sends the transaction. */
@@ -20,7 +20,8 @@ export interface ExactCheckInit {
 /**
  * Checks that a payment can be collected now, or that another sender has already collected it for us. Simulates the token's own
  * contract, so that exactly the signatures that it accepts pass: accounts with keys, contracts, and accounts that are both.
- * @param counted called when the token accepts the payment, so it is signed. Returns the minimum balance of the payer's account
+ * @param counted called when the token accepts the payment, so it is signed. It is told whether the payer's account has code, and
+ *   returns the minimum balance of that account
  * @throws SoukError `payment_rejected` or `insufficient_funds`, with the offers; `settlement_unavailable`
  */
 export async function checkExact(
@@ -28,7 +29,7 @@ export async function checkExact(
   admission: Asked,
   { accepted }: PaymentPayload,
   payment: ExactPayment,
-  counted: () => Atoms
+  counted: (hasCode: boolean) => Atoms
 ): Promise<void> {
   const { usdc } = chain.parameters
   const must = (holds: boolean, reason: string, otherwise: string): void => {
@@ -44,11 +45,13 @@ export async function checkExact(
     must(outlasts, 'payload_authorization_valid_before', 'it has expired, or will expire before the call ends')
   }
   mustOutlastCallAt(clock.now())
-  const [simulation, balance, head] = await Promise.all([
+  const [simulation, balance, code, head] = await Promise.all([
     chain.simulate(sender, transferCall(usdc.address, payment)),
     chain.balance(payment.from, 'latest'),
+    chain.code(payment.from),
     chain.block('latest')
   ])
+  const hasCode = code !== '0x'
   // The clock of this machine may be behind. A payment that expires during the call costs its payer nothing.
   const now = Math.max(clock.now(), head?.at ?? 0)
   mustOutlastCallAt(now)
@@ -58,10 +61,10 @@ export async function checkExact(
       if (refusal !== USED || !(await isSigned(chain, payment))) return false
       return (await foreignTransfer(chain, payment, now - FOREIGN_TRANSFER_MS)) !== undefined
     }
-    if (await isPaid()) return void counted()
+    if (await isPaid()) return void counted(hasCode)
     throw offers.refuse(admission, refusal)
   }
-  if (balance < counted()) throw offers.refuse(admission, INSUFFICIENT)
+  if (balance < counted(hasCode)) throw offers.refuse(admission, INSUFFICIENT)
 }
 
 const INSUFFICIENT: Refusal = {

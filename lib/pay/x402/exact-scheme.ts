@@ -12,6 +12,7 @@ import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { CallLog, StoredResponse } from '../../interface/store.ts'
 import type { Admission, Outcome, Reservation, Settled } from '../../interface/payment-scheme.ts'
+import type { ContractPayments } from '../chain/contract-payments.ts'
 import { checksummed } from '../signing/address.ts'
 import { recordOf } from '../payee/call-entry.ts'
 import { checkExact, type ExactCheckInit } from './exact-check.ts'
@@ -36,6 +37,7 @@ export interface ExactSchemeInit extends ExactCheckInit, ExactCollectorInit {
   readonly calls: Pick<CallLog, 'append' | 'find'>
   readonly redeemer: Pick<Redeemer, 'received' | 'refreshGas'>
   readonly offerReceipts: Pick<OfferReceipts, 'receipt'>
+  readonly contractPayments: ContractPayments
   /** The payments of all owners that share a store with this one. Absent: there are none. */
   readonly holders?: Pick<PaymentHolders, 'take' | 'free'>
 }
@@ -104,7 +106,7 @@ export class ExactScheme {
     const name = paymentNameOf(payload, admission)
     const id = name?.text
     const prove = () => this.#init.offerReceipts.receipt(payload, admission, payment.from)
-    const check = (counted: () => Atoms) => checkExact(this.#init, admission, payload, payment, counted)
+    const check = (counted: (hasCode: boolean) => Atoms) => checkExact(this.#init, admission, payload, payment, counted)
     // Awaited first, because nothing may run between `#find` and `#enter`.
     // A repeat needs no gas, so an endpoint that does not respond must not stop it.
     const noGas = await this.#init.redeemer.refreshGas().catch(asSoukError)
@@ -122,7 +124,7 @@ export class ExactScheme {
     const entry = this.#enter(payment, requestHash, id)
     try {
       if (noGas !== undefined) throw noGas
-      await check(() => this.#count(payment))
+      await check((hasCode) => this.#count(payment, hasCode))
       await this.#take(entry, name?.conflict)
     } catch (error) {
       this.#leave(entry, 'refused')
@@ -196,15 +198,16 @@ export class ExactScheme {
    * Counts a signed payment until it is collected; anybody can name a payer in an unsigned one. Returns the sum of all that count of
    * this payer, because each of many concurrent payments would pass alone.
    */
-  #count(payment: ExactPayment): Atoms {
+  #count(payment: ExactPayment, hasCode: boolean): Atoms {
     if (this.#open.size >= PAYMENTS_UNSETTLED_MAX) {
       throw new SoukError('overloaded', 'Too many payments wait for the chain. Try again later.', { source: 'owner' })
     }
+    if (hasCode) this.#init.contractPayments.take(nameOf(payment))
     return this.#open.add(payment)
   }
 
   #spend(entry: Entry, record: ExactRecord): void {
-    const { clock, redeemer } = this.#init
+    const { clock, redeemer, contractPayments } = this.#init
     entry.at = clock.elapsed()
     entry.fate = record.fate.kind === 'owed' ? this.#collector.collect(record) : Promise.resolve(record.fate)
     // Waiting callers get the error of a stop; the rest continues at the next start.
@@ -212,6 +215,7 @@ export class ExactScheme {
       (fate) => {
         this.#open.delete(entry.payment)
         if (fate.kind !== 'paid') return
+        contractPayments.giveBack(nameOf(entry.payment))
         // The transfer may be much later than the call. Repeats are recognised for as long as a transfer counts.
         entry.at = clock.elapsed()
         if (record.fate.kind === 'owed') redeemer.received(record.price)
@@ -291,6 +295,7 @@ export class ExactScheme {
     this.#entries.delete(nameOf(payment))
     if (id !== undefined) this.#names.delete(`${payment.from}/${id}`)
     this.#open.delete(payment)
+    if (end !== 'spent') this.#init.contractPayments.giveBack(nameOf(payment))
     entry.end(end)
   }
 

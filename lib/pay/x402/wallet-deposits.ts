@@ -11,6 +11,7 @@ import type { SettledTransaction } from '../../interface/earnings.ts'
 import type { Address } from '../../interface/signer.ts'
 import { PAYMENT_MEMBER } from '../../interface/payment-scheme.ts'
 import type { Submitter } from '../../interface/submitter.ts'
+import type { ContractPayments } from '../chain/contract-payments.ts'
 import { feeFor } from '../chain/gas-tank.ts'
 import { checksummed } from '../signing/address.ts'
 import { checkExact } from './exact-check.ts'
@@ -23,12 +24,14 @@ export interface WalletDepositsInit {
   readonly clock: Clock
   readonly wallet: Address
   readonly submitter: Pick<Submitter, 'submit'>
+  readonly contractPayments: ContractPayments
   /** All final transactions; the submitter keeps only recent ones. */
   readonly transactions: { find(key: string): Promise<SettledTransaction | undefined> }
 }
 
 /** x402 `exact` payments to the node's own wallet, collected by the node. */
-export function walletDeposits({ chain, clock, wallet, submitter, transactions }: WalletDepositsInit): Deposits {
+export function walletDeposits(init: WalletDepositsInit): Deposits {
+  const { chain, clock, wallet, submitter, contractPayments, transactions } = init
   const { usdc } = chain.parameters
   const asked = (price: Atoms): Asked => ({ price })
   const offers = {
@@ -75,6 +78,7 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
     }
     looks.delete(name)
     if (transfer === undefined) return undefined
+    contractPayments.giveBack(name)
     return (await depthOf(transfer.hash)) ?? { hash: transfer.hash, succeeded: true }
   }
 
@@ -98,8 +102,18 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
         throw new SoukError('payment_rejected', detail, { source: 'ingress' })
       }
       const payTo = () => others.find((other) => other === payment.to) ?? wallet
-      const init = { chain, clock, offers: { ...offers, payTo }, sender: wallet }
-      await checkExact(init, asked(amount), payload, payment, () => amount)
+      const checking = { chain, clock, offers: { ...offers, payTo }, sender: wallet }
+      const name = nameOf(payment)
+      const isCounted = contractPayments.has(name)
+      try {
+        await checkExact(checking, asked(amount), payload, payment, (hasCode) => {
+          if (hasCode && !contractPayments.has(name)) contractPayments.take(name)
+          return amount
+        })
+      } catch (error) {
+        if (!isCounted) contractPayments.giveBack(name)
+        throw error
+      }
     },
     async collect({ text }, signal) {
       const { payment } = await readText(text)
@@ -109,6 +123,7 @@ export function walletDeposits({ chain, clock, wallet, submitter, transactions }
       try {
         const { hash, receipt, isFinal } = await submitter.submit(key, transferCall(usdc.address, payment), signal)
         const { succeeded } = receipt
+        if (succeeded) contractPayments.giveBack(nameOf(payment))
         if (succeeded && isFinal) return { hash, succeeded, depth: 'finalized' }
         if (succeeded) return (await depthOf(hash)) ?? { hash, succeeded }
         return (

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import { toHex } from 'viem/utils'
 import type { Problem } from '../../../../lib/base/errors.ts'
+import { CONTRACT_PAYMENTS_MAX } from '../../../../lib/base/limits/pay.ts'
 import type { Address } from '../../../../lib/interface/signer.ts'
 import { actor, deployTest, send } from '../../../helpers/chain.ts'
 import { type KeylessBench, keylessBench, reply } from '../../../helpers/keyless-bench.ts'
@@ -115,5 +116,25 @@ describe('x402 payments of smart wallets', () => {
     await change({ address: payer, abi }, {})
     const paid = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })
     assert.equal(paid.status, 200, await paid.text())
+  })
+
+  it('are refused for a day where many failed, and keys still pay', async () => {
+    const wallet = await walletWith({ refusesTransactions: true })
+    await bench.mint(wallet.address.toLowerCase() as Address, 10n * USDC)
+    const many = CONTRACT_PAYMENTS_MAX + 5
+    const responses = await Promise.all(Array.from({ length: many }, () => payFrom(wallet)))
+    const codes = await Promise.all(responses.map(codeOf))
+    const refused = codes.filter((code) => code === 'settlement_unavailable').length
+    // The API also ran for each payment that failed in the tests above.
+    assert.ok(refused >= 5)
+    assert.equal(owner.api.runs, many - refused)
+    const before = await gasOfOwner()
+    const late = await payFrom(await walletWith())
+    assert.deepEqual([late.status, await codeOf(late)], [503, 'settlement_unavailable'])
+    assert.ok(Number(late.headers.get('retry-after')) > 0)
+    assert.equal(await gasOfOwner(), before)
+    await bench.payer('key', USDC)
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+    assert.equal((await bench.fetchOf('key')(url, init)).status, 200)
   })
 })

@@ -5,6 +5,7 @@ import type { Hex } from '../../../../lib/base/hex.ts'
 import { PAYMENTS_UNSETTLED_MAX } from '../../../../lib/base/limits/pay.ts'
 import type { Chain, ContractCall, Simulation } from '../../../../lib/interface/chain.ts'
 import { ExactScheme } from '../../../../lib/pay/x402/exact-scheme.ts'
+import { ContractPayments } from '../../../../lib/pay/chain/contract-payments.ts'
 import { keySigner } from '../../../../lib/pay/signing/key-signer.ts'
 import { OfferReceipts } from '../../../../lib/pay/x402/offer-receipt.ts'
 import { Offers } from '../../../../lib/pay/x402/offers.ts'
@@ -45,7 +46,8 @@ async function schemeOf(wallet: bigint) {
     offerReceipts,
     sender: PAYOUT,
     onError,
-    chain: { ...chain, simulate, balance: async () => wallet } as unknown as Chain,
+    chain: { ...chain, simulate, balance: async () => wallet, code: async () => '0x' } as unknown as Chain,
+    contractPayments: new ContractPayments(clock),
     submitter: { submit: () => new Promise(() => {}), hashOf: () => undefined, onFinal: () => () => {} },
     redeemer: { received: () => {}, refreshGas: async () => undefined }
   })
