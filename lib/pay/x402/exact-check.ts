@@ -17,11 +17,18 @@ export interface ExactCheckInit {
   readonly sender: Address
 }
 
+/** A payment that the token accepts. */
+export interface Accepted {
+  /** Whether the payer's account has code. */
+  readonly hasCode: boolean
+  /** Gas of the transfer; 0 if another sender has sent it. */
+  readonly gas: bigint
+}
+
 /**
  * Checks that a payment can be collected now, or that another sender has already collected it for us. Simulates the token's own
  * contract, so that exactly the signatures that it accepts pass: accounts with keys, contracts, and accounts that are both.
- * @param counted called when the token accepts the payment, so it is signed. It is told whether the payer's account has code, and
- *   returns the minimum balance of that account
+ * @param counted called when the token accepts the payment, so it is signed. Returns the minimum balance of the payer's account
  * @throws SoukError `payment_rejected` or `insufficient_funds`, with the offers; `settlement_unavailable`
  */
 export async function checkExact(
@@ -29,7 +36,7 @@ export async function checkExact(
   admission: Asked,
   { accepted }: PaymentPayload,
   payment: ExactPayment,
-  counted: (hasCode: boolean) => Atoms
+  counted: (accepted: Accepted) => Atoms
 ): Promise<void> {
   const { usdc } = chain.parameters
   const must = (holds: boolean, reason: string, otherwise: string): void => {
@@ -61,10 +68,10 @@ export async function checkExact(
       if (refusal !== USED || !(await isSigned(chain, payment))) return false
       return (await foreignTransfer(chain, payment, now - FOREIGN_TRANSFER_MS)) !== undefined
     }
-    if (await isPaid()) return void counted(hasCode)
+    if (await isPaid()) return void counted({ hasCode, gas: 0n })
     throw offers.refuse(admission, refusal)
   }
-  if (balance < counted(hasCode)) throw offers.refuse(admission, INSUFFICIENT)
+  if (balance < counted({ hasCode, gas: simulation.gas })) throw offers.refuse(admission, INSUFFICIENT)
 }
 
 const INSUFFICIENT: Refusal = {

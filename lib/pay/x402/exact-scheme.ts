@@ -15,7 +15,7 @@ import type { Admission, Outcome, Reservation, Settled } from '../../interface/p
 import type { ContractPayments } from '../chain/contract-payments.ts'
 import { checksummed } from '../signing/address.ts'
 import { recordOf } from '../payee/call-entry.ts'
-import { checkExact, type ExactCheckInit } from './exact-check.ts'
+import { type Accepted, checkExact, type ExactCheckInit } from './exact-check.ts'
 import { ExactCollector, type ExactCollectorInit } from './exact-collector.ts'
 import { type ExactPayment, nameOf, readExact } from './exact-payment.ts'
 import {
@@ -35,7 +35,7 @@ import { notRepeated, unused } from './repeats.ts'
 export interface ExactSchemeInit extends ExactCheckInit, ExactCollectorInit {
   readonly chain: ExactCheckInit['chain'] & ExactCollectorInit['chain']
   readonly calls: Pick<CallLog, 'append' | 'find'>
-  readonly redeemer: Pick<Redeemer, 'received' | 'refreshGas'>
+  readonly redeemer: Pick<Redeemer, 'costOf' | 'received' | 'refreshGas'>
   readonly offerReceipts: Pick<OfferReceipts, 'receipt'>
   readonly contractPayments: ContractPayments
   /** The payments of all owners that share a store with this one. Absent: there are none. */
@@ -106,7 +106,8 @@ export class ExactScheme {
     const name = paymentNameOf(payload, admission)
     const id = name?.text
     const prove = () => this.#init.offerReceipts.receipt(payload, admission, payment.from)
-    const check = (counted: (hasCode: boolean) => Atoms) => checkExact(this.#init, admission, payload, payment, counted)
+    const check = (counted: (accepted: Accepted) => Atoms) =>
+      checkExact(this.#init, admission, payload, payment, counted)
     // Awaited first, because nothing may run between `#find` and `#enter`.
     // A repeat needs no gas, so an endpoint that does not respond must not stop it.
     const noGas = await this.#init.redeemer.refreshGas().catch(asSoukError)
@@ -124,7 +125,7 @@ export class ExactScheme {
     const entry = this.#enter(payment, requestHash, id)
     try {
       if (noGas !== undefined) throw noGas
-      await check((hasCode) => this.#count(payment, hasCode))
+      await check((accepted) => this.#count(payment, accepted))
       await this.#take(entry, name?.conflict)
     } catch (error) {
       this.#leave(entry, 'refused')
@@ -198,10 +199,11 @@ export class ExactScheme {
    * Counts a signed payment until it is collected; anybody can name a payer in an unsigned one. Returns the sum of all that count of
    * this payer, because each of many concurrent payments would pass alone.
    */
-  #count(payment: ExactPayment, hasCode: boolean): Atoms {
+  #count(payment: ExactPayment, { hasCode, gas }: Accepted): Atoms {
     if (this.#open.size >= PAYMENTS_UNSETTLED_MAX) {
       throw new SoukError('overloaded', 'Too many payments wait for the chain. Try again later.', { source: 'owner' })
     }
+    if (this.#init.redeemer.costOf(gas) > payment.value * FEE_HEADROOM) throw costly()
     if (hasCode) this.#init.contractPayments.take(nameOf(payment))
     return this.#open.add(payment)
   }
@@ -311,6 +313,15 @@ export class ExactScheme {
       this.#leave(entry, 'spent')
     }
   }
+}
+
+/** The highest fee of a transaction is twice the current one. */
+const FEE_HEADROOM = 2n
+
+function costly(): SoukError {
+  const detail =
+    'The gas to collect this payment costs more than the price at the moment. Pay by batch-settlement, or try again later.'
+  return new SoukError('settlement_unavailable', detail, { source: 'owner' })
 }
 
 /** Payments whose calls run or have run, and whose money has not arrived. */

@@ -2,6 +2,7 @@ import type { PaymentPayload } from '@x402/core/types'
 import type { Clock } from '../../base/clock.ts'
 import { asSoukError, SoukError } from '../../base/errors.ts'
 import type { Hex } from '../../base/hex.ts'
+import { max } from '../../base/bigints.ts'
 import { WALLET_DEPOSIT_GAS } from '../../base/limits/chain.ts'
 import { DEPOSIT_LOOK_MS, TRANSFER_LOOKS_MAX } from '../../base/limits/pay.ts'
 import { type Atoms, formatUsdc } from '../../base/money.ts'
@@ -46,17 +47,6 @@ export function walletDeposits(init: WalletDepositsInit): Deposits {
     }
   }
 
-  async function depthOf(hash: Hex): Promise<DepositTransaction | undefined> {
-    const receipt = await chain.receipt(hash)
-    if (receipt === undefined) return undefined
-    const { succeeded, blockNumber } = receipt
-    for (const depth of ['finalized', 'safe'] as const) {
-      const block = await chain.block(depth)
-      if (block !== undefined && block.number >= blockNumber) return { hash, succeeded, depth }
-    }
-    return { hash, succeeded, depth: 'latest' }
-  }
-
   /** Attempts in vain to send a deposit, or to find its transfer, by the payment's name. */
   const looks = new Map<string, number>()
 
@@ -79,7 +69,7 @@ export function walletDeposits(init: WalletDepositsInit): Deposits {
     looks.delete(name)
     if (transfer === undefined) return undefined
     contractPayments.giveBack(name)
-    return (await depthOf(transfer.hash)) ?? { hash: transfer.hash, succeeded: true }
+    return (await depthOf(chain, transfer.hash)) ?? { hash: transfer.hash, succeeded: true }
   }
 
   return {
@@ -96,20 +86,18 @@ export function walletDeposits(init: WalletDepositsInit): Deposits {
     },
     async check({ text }, amount, others) {
       const { payload, payment } = await readText(text)
-      const fee = await feeFor(chain, wallet, WALLET_DEPOSIT_GAS)
-      if (fee > amount) {
-        const detail = `The gas for this deposit costs ${formatUsdc(fee)} USDC at the moment. Deposit a larger amount, or try again later.`
-        throw new SoukError('payment_rejected', detail, { source: 'ingress' })
-      }
       const payTo = () => others.find((other) => other === payment.to) ?? wallet
       const checking = { chain, clock, offers: { ...offers, payTo }, sender: wallet }
       const name = nameOf(payment)
       const isCounted = contractPayments.has(name)
+      let gas = 0n
       try {
-        await checkExact(checking, asked(amount), payload, payment, (hasCode) => {
-          if (hasCode && !contractPayments.has(name)) contractPayments.take(name)
+        await checkExact(checking, asked(amount), payload, payment, (accepted) => {
+          gas = accepted.gas
+          if (accepted.hasCode && !isCounted) contractPayments.take(name)
           return amount
         })
+        await mustCover(init, amount, gas)
       } catch (error) {
         if (!isCounted) contractPayments.giveBack(name)
         throw error
@@ -125,7 +113,7 @@ export function walletDeposits(init: WalletDepositsInit): Deposits {
         const { succeeded } = receipt
         if (succeeded) contractPayments.giveBack(nameOf(payment))
         if (succeeded && isFinal) return { hash, succeeded, depth: 'finalized' }
-        if (succeeded) return (await depthOf(hash)) ?? { hash, succeeded }
+        if (succeeded) return (await depthOf(chain, hash)) ?? { hash, succeeded }
         return (
           (await sentByAnother(payment)) ?? (isFinal ? { hash, succeeded, depth: 'finalized' } : { hash, succeeded })
         )
@@ -138,6 +126,25 @@ export function walletDeposits(init: WalletDepositsInit): Deposits {
     response: ({ payer }, { hash }) =>
       writeSettlement({ success: true, transaction: hash, network: offers.network, payer: checksummed(payer) })
   }
+}
+
+async function depthOf(chain: Chain, hash: Hex): Promise<DepositTransaction | undefined> {
+  const receipt = await chain.receipt(hash)
+  if (receipt === undefined) return undefined
+  const { succeeded, blockNumber } = receipt
+  for (const depth of ['finalized', 'safe'] as const) {
+    const block = await chain.block(depth)
+    if (block !== undefined && block.number >= blockNumber) return { hash, succeeded, depth }
+  }
+  return { hash, succeeded, depth: 'latest' }
+}
+
+/** @throws SoukError `payment_rejected` if a deposit is worth less than its gas */
+async function mustCover({ chain, wallet }: WalletDepositsInit, amount: Atoms, gas: bigint): Promise<void> {
+  const fee = await feeFor(chain, wallet, max(gas, WALLET_DEPOSIT_GAS))
+  if (fee <= amount) return
+  const detail = `The gas for this deposit costs ${formatUsdc(fee)} USDC at the moment. Deposit a larger amount, or try again later.`
+  throw new SoukError('payment_rejected', detail, { source: 'ingress' })
 }
 
 async function readText(text: string): Promise<{ payload: PaymentPayload; payment: ExactPayment }> {

@@ -49,7 +49,7 @@ async function schemeOf(wallet: bigint) {
     chain: { ...chain, simulate, balance: async () => wallet, code: async () => '0x' } as unknown as Chain,
     contractPayments: new ContractPayments(clock),
     submitter: { submit: () => new Promise(() => {}), hashOf: () => undefined, onFinal: () => () => {} },
-    redeemer: { received: () => {}, refreshGas: async () => undefined }
+    redeemer: { costOf: () => 0n, received: () => {}, refreshGas: async () => undefined }
   })
   let nonces = 0n
   const admit = async (signature: Hex) => {
