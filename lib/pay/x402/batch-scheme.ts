@@ -34,13 +34,15 @@ export interface BatchSchemeInit extends BatchCheckInit, BatchRefundsInit {
   readonly offerReceipts: Pick<OfferReceipts, 'receipt'>
 }
 
+/** How a call with a voucher ended. `refused`: the API did not run. `released`: it ran, and the call was not charged. */
+type End = 'refused' | 'released' | 'captured'
+
 /** The one running call of a channel. */
 interface Running {
   readonly ceiling: Atoms
   readonly requestHash: Hex
-  /** Resolves to true if the API ran and the call was not charged. */
-  readonly ended: Promise<boolean>
-  readonly end: (isReleased: boolean) => void
+  readonly ended: Promise<End>
+  readonly end: (end: End) => void
 }
 
 /** A payment to accept, with its context. */
@@ -91,18 +93,19 @@ export class BatchScheme {
     let isRepeat = name !== undefined
     for (let before = this.#running.get(channelId); before !== undefined; before = this.#running.get(channelId)) {
       if (before.ceiling !== ceiling || before.requestHash !== requestHash) throw this.#answers.busy(admission)
-      if (await before.ended) throw notRepeated()
-      isRepeat = true
+      const end = await before.ended
+      if (end === 'released') throw notRepeated()
+      isRepeat ||= end === 'captured'
     }
     // Registered before the first await, so that concurrent repeats find the first call.
     const running = this.#enter(channelId, ceiling, requestHash)
     try {
       const replay = await this.#replay(admission, payment, isRepeat)
       if (replay === undefined) return await this.#reserve(admission, payment, running)
-      running.end(false)
+      running.end('refused')
       return replay
     } catch (error) {
-      running.end(false)
+      running.end('refused')
       throw error
     }
   }
@@ -117,15 +120,15 @@ export class BatchScheme {
     try {
       return await this.#refunds.refund(admission, request)
     } finally {
-      running.end(false)
+      running.end('refused')
     }
   }
 
   #enter(channelId: ChannelId, ceiling: Atoms, requestHash: Hex): Running {
-    const { promise: ended, resolve } = Promise.withResolvers<boolean>()
-    const end = (isReleased: boolean) => {
+    const { promise: ended, resolve } = Promise.withResolvers<End>()
+    const end = (how: End) => {
       this.#running.delete(channelId)
-      resolve(isReleased)
+      resolve(how)
     }
     const running: Running = { ceiling, requestHash, ended, end }
     this.#running.set(channelId, running)
@@ -174,7 +177,7 @@ export class BatchScheme {
         try {
           return await this.#capture(admission, payment, entered, outcome, alongside)
         } finally {
-          running.end(false)
+          running.end('captured')
         }
       },
       release: async (outcome) => {
@@ -182,7 +185,7 @@ export class BatchScheme {
           await calls.append(recordOf(admission, outcome, 'void', 0n))
         } finally {
           hold.release()
-          running.end(true)
+          running.end('released')
         }
         // A deposit with the call stays in the channel, so the response must tell the client.
         const paid =

@@ -185,6 +185,18 @@ describe('x402 batch-settlement, of clients without a key', () => {
     assert.equal(voucherState!['signedMaxClaimable'], String(2n * PRICE))
   })
 
+  it('gets no response of a later call if a stale voucher comes many times at once', async () => {
+    await bench.payer('stale', USDC)
+    const client = bench.batch('stale')
+    assert.equal((await client.fetch(url, request())).status, 200)
+    const stale = await payment(client)
+    for (let i = 0; i < 2; i++) assert.equal((await client.fetch(url, request())).status, 200)
+    const { runs } = owner.api
+    const responses = await Promise.all(Array.from({ length: 5 }, () => pay(stale)))
+    assert.deepEqual(await Promise.all(responses.map(codeOf)), Array<string>(5).fill('payment_rejected'))
+    assert.equal(owner.api.runs, runs)
+  })
+
   it('carries one call at a time', async () => {
     await bench.payer('hasty', USDC)
     const client = bench.batch('hasty')
