@@ -4,6 +4,7 @@ import type { JsonSchema } from '../../../lib/interface/adapter.ts'
 import { isObject, type JsonObject, textOf } from '../../exact-json.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { exampleIn } from './openapi-examples.ts'
+import { withFittingRules } from './listed-values.ts'
 import { withOwnValues } from './own-values.ts'
 import { ASSERTIONS } from './schema-keywords.ts'
 
@@ -255,5 +256,5 @@ function valid(members: Record<string, unknown>): JsonSchema {
     delete members[least]
     delete members[most]
   }
-  return withOwnValues(members)
+  return withFittingRules(withOwnValues(members))
 }

@@ -38,6 +38,41 @@ describe('listed values of another type than their schema', () => {
   })
 })
 
+describe('rules that exclude all listed values', () => {
+  for (const [schema, good, bad] of [
+    [{ type: 'string', maxLength: 1, enum: ['MALE', 'FEMALE'] }, 'MALE', 'M'],
+    [{ type: 'string', minLength: 9, enum: ['a'] }, 'a', 'bbbbbbbbb'],
+    [{ type: 'string', pattern: '^[A-Z]+$', enum: ['now', 'later'] }, 'later', 'NOW'],
+    [{ type: 'integer', minimum: 5, maximum: 9, enum: [1, 2] }, 1, 5],
+    [{ type: 'number', minimum: 2, exclusiveMinimum: true, enum: [2] }, 2, 3],
+    [{ type: 'string', pattern: '^(?=a)b', maxLength: 1, enum: ['MALE'] }, 'MALE', 'M']
+  ] as const) {
+    it(`are no rules: ${JSON.stringify(schema)}`, async () => {
+      const { map } = callsWith(schema)
+      await map({ f: good })
+      await assert.rejects(map({ f: bad }), /"f" must be/)
+    })
+  }
+
+  it('are an alternative to the values if they are a format, as in SendGrid’s document', async () => {
+    const { map } = callsWith({ type: 'string', format: 'date-time', enum: ['now'] })
+    await map({ f: 'now' })
+    await map({ f: '2026-01-02T03:04:05Z' })
+    await assert.rejects(map({ f: 'later' }), /"f" must be "now", or must match format "date-time"/)
+  })
+
+  it('are kept if one value fits', async () => {
+    const { map } = callsWith({
+      type: 'string',
+      pattern: '^[A-Z]+$',
+      format: 'date',
+      enum: ['now', 'LATER', '2026-01-02']
+    })
+    await assert.rejects(map({ f: 'now' }), /must match/)
+    await assert.rejects(callsWith({ type: 'integer', minimum: 2, enum: [1, 2] }).map({ f: 1 }), /must be >= 2/)
+  })
+})
+
 describe('nullable', () => {
   const bodyOf = (schema: Json, version: string) =>
     callsOf(
