@@ -21,6 +21,7 @@ import { descriptionWorker } from '../description-worker/description-worker.ts'
 import { exactly, isObject } from '../exact-json.ts'
 import { checkJsonBody, headerOf, isJsonType, wholeBody } from '../json.ts'
 import { REQUEST_ID_HEADER } from '../upstream/headers.ts'
+import { wholeIfSmall } from '../upstream/request-body.ts'
 import type { UpstreamResponse } from '../upstream/response.ts'
 import { originOf, targetOf } from '../upstream/target.ts'
 import { type Upstream, type UpstreamRequest, createUpstream } from '../upstream/upstream.ts'
@@ -284,12 +285,12 @@ function refuse(detail: string): SoukError {
 
 /** Forwards another method or a sub-path unchanged. Such calls reach an adapter only if the listing allows them. */
 async function forwarded(request: AdapterRequest, signal: AbortSignal): Promise<Sent> {
-  const { method, path, headers, body } = request
+  const { method, path, headers, body: given } = request
   const isJson = isJsonType(headerOf(headers, 'content-type'))
-  if (isJson && body instanceof Uint8Array && body.length > 0) checkJson(body)
-  if (method !== 'GET' && method !== 'HEAD') return { method, path, headers: accepting(headers), body, signal }
-  // Content of a GET has no meaning (RFC 9110 §9.3.1), and some servers reject it.
-  if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.()
+  if (isJson && given instanceof Uint8Array && given.length > 0) checkJson(given)
+  const body = await wholeIfSmall(request)
+  const isBodiless = (method === 'GET' || method === 'HEAD') && body instanceof Uint8Array && body.length === 0
+  if (!isBodiless) return { method, path, headers: accepting(headers), body, signal }
   return { method, path, headers: accepting(headers.filter(([name]) => name !== 'content-type')), signal }
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../../lib/base/limits/upstream.ts'
 import type { UpstreamConfig } from '../../lib/interface/adapter.ts'
 import type { Headers, Payload } from '../../lib/interface/payload.ts'
+import { sourced } from './request-body.ts'
 import { type UpstreamResponse, upstreamResponse } from './response.ts'
 import { type Credentials, credentialsOf } from './auth.ts'
 import { type Breaker, breaker } from './breaker.ts'
@@ -351,29 +352,6 @@ function bodyOf(body: Payload | undefined): Sent['body'] {
   const readable = Readable.from(sourced(body), { objectMode: false })
   // The sender gets the body's errors; this handles errors after sending has ended.
   return readable.on('error', () => undefined)
-}
-
-/**
- * Marks a failing body as the sender's fault, not the upstream's. Not a generator, because one that never started would not close
- * its source.
- */
-function sourced(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  const source = body[Symbol.asyncIterator]()
-  return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        try {
-          return await source.next()
-        } catch (error) {
-          throw isSoukError(error) ? error : new SoukError('call_interrupted', undefined, { cause: error })
-        }
-      },
-      async return() {
-        await source.return?.()
-        return { done: true, value: undefined }
-      }
-    })
-  }
 }
 
 /** @throws SoukError `upstream_invalid_response` for a redirect that must not or cannot be followed. */

@@ -18,8 +18,8 @@ const ofNumber =
 const TEXT_RULES: Readonly<Record<string, Rule>> = {
   format: ofText((format, text) => hasFormat(String(format), text)),
   pattern: ofText((pattern, text) => hasPattern(String(pattern), text)),
-  minLength: ofText((least, text) => [...text].length >= Number(least)),
-  maxLength: ofText((most, text) => [...text].length <= Number(most))
+  minLength: ofText((least, text) => Array.from(text).length >= Number(least)),
+  maxLength: ofText((most, text) => Array.from(text).length <= Number(most))
 }
 const NUMBER_RULES: Readonly<Record<string, Rule>> = {
   minimum: ofNumber((least, value) => value >= least),

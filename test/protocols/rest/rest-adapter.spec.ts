@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { SoukError } from '../../../lib/base/errors.ts'
 import { INLINE_BODY_BYTES_MAX } from '../../../lib/base/limits/link.ts'
 import type { Adapter, AdapterRequest } from '../../../lib/interface/adapter.ts'
 import type { Headers } from '../../../lib/interface/payload.ts'
 import { restFactory } from '../../../protocols/rest/rest-factory.ts'
 import { bytesOf, FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
-import { answering, type ScriptedUpstream, scriptedUpstream, until } from '../../helpers/scripted-upstream.ts'
+import {
+  answering,
+  type Behaviour,
+  type ScriptedUpstream,
+  scriptedUpstream,
+  until
+} from '../../helpers/scripted-upstream.ts'
 
 const json = { 'content-type': 'application/json' }
 
@@ -112,20 +120,57 @@ describe('a REST call', () => {
     assert.equal(last().method, 'DELETE')
   })
 
-  it('sends no content with a GET, and closes an existing body', async () => {
-    let returned = false
-    const body: AsyncIterable<Uint8Array> = {
-      [Symbol.asyncIterator]: () => ({
-        next: () => assert.fail('read'),
-        return: () => {
-          returned = true
-          return Promise.resolve({ done: true, value: undefined })
-        }
-      })
+  it('sends the content of a GET, as searches of Elasticsearch have it', async () => {
+    const headers: Headers = [['content-type', 'application/json']]
+    for (const body of [Buffer.from('{"query":{}}'), Readable.from([Buffer.from('{"query":'), Buffer.from('{}}')])]) {
+      await forwarded('GET', '/_search', { body, headers })
+      assert.deepEqual([last().method, last().body.toString()], ['GET', '{"query":{}}'])
+      assert.equal(last().headers['content-type'], 'application/json')
     }
-    await forwarded('GET', '/7', { body, headers: [['content-type', 'text/csv']] })
-    assert(returned)
-    assert.deepEqual([last().method, last().body.length, last().headers['content-type']], ['GET', 0, undefined])
+  })
+
+  it('sends no type with a GET without content', async () => {
+    for (const body of [new Uint8Array(), Readable.from([])]) {
+      await forwarded('GET', '/7', { body, headers: [['content-type', 'text/csv']] })
+      assert.deepEqual([last().method, last().body.length, last().headers['content-type']], ['GET', 0, undefined])
+    }
+  })
+
+  describe('forwarded with a streamed body', () => {
+    const redirect: Behaviour = (response, { target }) =>
+      target === '/v1/candles/end' ? response.end() : response.writeHead(307, { location: '/v1/candles/end' }).end()
+
+    it('repeats a small one for a redirect, with its length', async () => {
+      upstream.behave(redirect)
+      const body = Readable.from([Buffer.alloc(INLINE_BODY_BYTES_MAX - 1, 'a'), Buffer.from('b')])
+      await forwarded('PUT', '/7', { body })
+      assert.equal(last().target, '/v1/candles/end')
+      assert.equal(last().body.length, INLINE_BODY_BYTES_MAX)
+      assert.equal(last().headers['content-length'], String(INLINE_BODY_BYTES_MAX))
+    })
+
+    it('streams a larger one, which cannot be repeated', async () => {
+      const chunks = () => Readable.from([Buffer.from('a'), Buffer.alloc(INLINE_BODY_BYTES_MAX, 'b'), Buffer.from('c')])
+      await forwarded('PUT', '/7', { body: chunks() })
+      assert.equal(last().body.toString(), `a${'b'.repeat(INLINE_BODY_BYTES_MAX)}c`)
+      assert.equal(last().headers['content-length'], undefined)
+      upstream.behave(redirect)
+      await rejectsWith(forwarded('PUT', '/7', { body: chunks() }), 'upstream_invalid_response')
+    })
+
+    it('sends nothing if it fails early, or if memory is short', async () => {
+      async function* failing() {
+        yield Buffer.from('a')
+        await Promise.reject(new Error('gone'))
+      }
+      await rejectsWith(forwarded('PUT', '/7', { body: failing() }), 'call_interrupted')
+      const full = new SoukError('overloaded')
+      const memory = { take: () => assert.fail(full), wait: () => Promise.resolve() }
+      const body = Readable.from([Buffer.from('a')])
+      await rejectsWith(forwarded('PUT', '/7', { body, memory }), 'overloaded')
+      assert(body.destroyed)
+      assert.equal(upstream.received.length, 0)
+    })
   })
 
   it('responds to HEAD with headers only', async () => {
