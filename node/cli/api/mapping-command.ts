@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import type { MappingInput } from '../../admin/api.ts'
 import { tellRegistered } from './register.ts'
 import type { AddCommand, Cli } from '../cli.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import { readAll } from '../options/read-all.ts'
+import { readTextFile } from '../options/text-file.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 /** Commands for the provider's changes to the JSON of a SOAP API: field names, values, rules. */
@@ -66,16 +66,10 @@ export const addMapping: AddCommand = (to, cli) => {
 }
 
 async function read(cli: Cli, file: string): Promise<MappingInput['mapping']> {
-  const text = file === '-' ? await readAll(cli.terminal.stdin) : await readFile(file, 'utf8').catch(notThere(file))
+  const text = file === '-' ? await readAll(cli.terminal.stdin) : await readTextFile(file)
   try {
     return JSON.parse(text) as MappingInput['mapping']
   } catch {
     throw new UsageError(`${file === '-' ? 'The input' : file} is not JSON.`)
-  }
-}
-
-function notThere(file: string): () => never {
-  return () => {
-    throw new UsageError(`${file} cannot be read.`)
   }
 }

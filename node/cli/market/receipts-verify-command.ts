@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import type { VerifiedReceipt } from '../../receipts/verify-receipts.ts'
 import type { AddCommand } from '../cli.ts'
 import { shortApi } from '../terminal/short-id.ts'
 import { EXIT } from '../terminal/exit-code.ts'
 import type { Column } from '../terminal/table.ts'
-import { UsageError } from '../terminal/usage-error.ts'
+import { readTextFile } from '../options/text-file.ts'
 
 /** Checks receipts offline, for anybody who has the file. */
 export const addReceiptsVerify: AddCommand = (to, cli) => {
@@ -12,9 +11,7 @@ export const addReceiptsVerify: AddCommand = (to, cli) => {
     .description('check a file of `souk receipts --json` offline; exits 1 if a receipt is invalid')
     .argument('<file>', 'the file')
     .action(async (path: string) => {
-      const text = await readFile(path, 'utf8').catch(() => {
-        throw new UsageError(`The file ${path} cannot be read.`)
-      })
+      const text = await readTextFile(path)
       const { verifyReceipts } = await import('../../receipts/verify-receipts.ts')
       const receipts = verifyReceipts(text)
       await cli.list({ receipts }, receipts, LIST, {

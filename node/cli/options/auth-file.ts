@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { RegisterInput } from '../../admin/api.ts'
 import { UsageError } from '../terminal/usage-error.ts'
+import { readTextFile } from './text-file.ts'
 
 type Auth = Exclude<RegisterInput['auth'], undefined>
 
@@ -27,7 +28,7 @@ export async function readAuthFile(path: string): Promise<Auth> {
     if (typeof file !== 'string') continue
     delete read[`${name}_file`]
     const at = resolve(dirname(path), file)
-    read[name] = name === 'key' ? await readSecret(at) : await readText(at)
+    read[name] = name === 'key' ? await readSecret(at) : await readTextFile(at)
   }
   return { ...auth, tls: read }
 }
@@ -40,15 +41,7 @@ export async function readSecret(path: string): Promise<string> {
   if (found !== undefined && process.platform !== 'win32' && (found.mode & OTHERS) !== 0) {
     throw new UsageError(`${path} is open to other users of this machine. Run: chmod 600 ${path}`)
   }
-  return readText(path)
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch {
-    throw new UsageError(`${path} cannot be read.`)
-  }
+  return readTextFile(path)
 }
 
 function parsed(text: string, path: string): unknown {

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { RegisterInput } from '../../admin/api.ts'
 import { UsageError } from '../terminal/usage-error.ts'
+import { readTextFile } from './text-file.ts'
 
 type GraphqlInput = NonNullable<RegisterInput['graphql']>
 
@@ -33,21 +33,15 @@ export async function graphqlInputOf(flags: GraphqlFlags): Promise<Pick<Register
   const graphql: GraphqlInput = {
     ...(graphqlFile === undefined ? {} : await read(graphqlFile)),
     ...(subscriptions === undefined ? {} : { subscriptions }),
-    ...(schemaFile === undefined ? {} : { schema: await textOf(schemaFile) }),
+    ...(schemaFile === undefined ? {} : { schema: await readTextFile(schemaFile) }),
     ...(hide === undefined ? {} : { hidden: hide }),
     ...(introspection ? {} : { introspection })
   }
   return Object.keys(graphql).length === 0 ? {} : { graphql }
 }
 
-function textOf(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => {
-    throw new UsageError(`${path} cannot be read.`)
-  })
-}
-
 async function read(path: string): Promise<GraphqlInput> {
-  const text = await textOf(path)
+  const text = await readTextFile(path)
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
