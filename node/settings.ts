@@ -42,7 +42,7 @@ const postgresUrl = z
   .string()
   .refine(
     isPostgresUrl,
-    'give a URL like postgres://user:password@host/database, with one host. In the password write %23 for #, %25 for %, %2F for / and %40 for @'
+    'give a URL like postgres://user:password@host/database, with one host. In the password write %23 for #, %25 for %, %2F for /, %3F for ? and %40 for @'
   )
 const logNames = z
   .string()

@@ -1,8 +1,13 @@
 import type { Client, ClientConfig } from 'pg'
 import { POSTGRES_ANSWER_MS, POSTGRES_CONNECT_MS } from '../../base/limits/store.ts'
+import { checkAddress } from './address.ts'
 
-/** The settings of all connections. Time-outs ensure that none waits forever for an unresponsive server. */
+/**
+ * The settings of all connections. Time-outs ensure that none waits forever for an unresponsive server.
+ * @throws SoukError `internal_error` for a parameter that has no effect
+ */
 export function clientConfig(url: string): ClientConfig {
+  checkAddress(url)
   return {
     connectionString: strictTls(url),
     connectionTimeoutMillis: POSTGRES_CONNECT_MS,

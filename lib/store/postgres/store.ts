@@ -68,7 +68,7 @@ interface Session {
  *
  * `open` throws SoukError `store_unavailable` if the database cannot be reached, which may be temporary. It throws
  * `internal_error` if the database cannot be used: a wrong password, a missing database, an untrusted certificate, a version or
- * an encoding that is not supported, tables of a newer Souk, a pooler in transaction mode.
+ * an encoding that is not supported, tables of a newer Souk, a pooler in transaction mode, an unknown parameter in the address.
  * @throws SoukError `invalid_request` for an option of a wrong name or type
  */
 export function createPostgresStore(init: PostgresStoreInit): Store {

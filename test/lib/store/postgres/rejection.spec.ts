@@ -113,6 +113,35 @@ describe('a PostgreSQL that cannot be used', () => {
     )
   })
 
+  it('has an address with a parameter that has no effect, such as a mistyped sslmode', async () => {
+    const ignored = [
+      ['sslmod', 'require'],
+      ['sslMode', 'require'],
+      ['dbname', 'other'],
+      ['schema', 'other'],
+      ['query_timeout', '0']
+    ] as const
+    for (const [name, value] of ignored) {
+      await refuses(
+        at((to) => to.searchParams.set(name, value)),
+        new RegExp(`does not know: ${name}\\. .*sslmode`)
+      )
+    }
+    for (const mode of ['', 'requre', 'REQUIRE']) {
+      await refuses(
+        at((to) => to.searchParams.set('sslmode', mode)),
+        /unknown sslmode\. .*verify-full/
+      )
+    }
+    await refuses(
+      at((to) => to.searchParams.set('port', 'x')),
+      /port that is not a number/
+    )
+    await refuses('postgres://souk:5432?secret@db/souk', /^(?!.*secret).*write %3F for \?\.$/)
+    const store = await bench.open(at((to) => to.searchParams.set('channel_binding', 'require')))
+    assert.equal(await store.documents.get('a', 'b'), undefined)
+  })
+
   it('has an encoding without all characters', async () => {
     await admin.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`)
     try {
