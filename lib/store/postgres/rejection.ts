@@ -8,7 +8,7 @@ const BY_STATE: Words = [
   [/^28/, 'its rules (pg_hba.conf) do not let this user connect from here. They may require TLS (sslmode=require)'],
   [/^3D/, 'it has no such database'],
   [/^3F/, 'it has no schema of the name in search_path'],
-  [/^42501/, 'it does not let this user create tables'],
+  [/^42501/, 'it does not let this user create its tables, or read and write them'],
   [/^42704/, 'it does not know a setting in the options of its address'],
   [/^55000/, 'it lets nobody connect to this database']
 ]

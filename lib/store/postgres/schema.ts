@@ -218,15 +218,23 @@ const MIGRATIONS = [
 /** An arbitrary number. The lock makes processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 402_402
 
-/** @throws SoukError `internal_error` if a newer Souk made the tables. */
+/**
+ * Brings the tables up to date. Creates and changes nothing if they are, so that the user of a running node needs no right to create
+ * tables.
+ * @throws SoukError `internal_error` if a newer Souk made the tables.
+ */
 export async function migratePostgres(db: ClientBase): Promise<void> {
+  if ((await storedVersion(db)) === MIGRATIONS.length) return
   // Each statement after the lock must see what the processes before have written.
   await db.query('BEGIN ISOLATION LEVEL READ COMMITTED')
   try {
+    // Large tables take longer than an operator's time limits for statements.
+    await db.query(
+      `SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN ('statement_timeout', 'transaction_timeout')`
+    )
     await db.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await db.query('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)')
-    const { rows } = await db.query<{ version: number }>('SELECT version FROM schema_version')
-    const version = rows[0]?.version ?? 0
+    const version = (await storedVersion(db)) ?? 0
     if (version > MIGRATIONS.length) {
       throw new SoukError('internal_error', 'A newer version of Souk wrote the store. Update this one.')
     }
@@ -238,4 +246,14 @@ export async function migratePostgres(db: ClientBase): Promise<void> {
     await db.query('ROLLBACK')
     throw error
   }
+}
+
+/** The version in the schema that gets the tables: further schemas of search_path may have tables of another store. */
+async function storedVersion(db: ClientBase): Promise<number | undefined> {
+  const found = await db.query<{ table: string | null }>(
+    `SELECT to_regclass(quote_ident(current_schema()) || '.schema_version')::text AS table`
+  )
+  if (typeof found.rows[0]?.table !== 'string') return undefined
+  const { rows } = await db.query<{ version: number }>('SELECT version FROM schema_version')
+  return rows[0]?.version
 }

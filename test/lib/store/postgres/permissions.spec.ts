@@ -53,6 +53,31 @@ describe('a PostgreSQL whose administrator changes what its user may do', () => 
     await admin.query(`GRANT ALL ON writers TO ${ROLE}`)
   })
 
+  it('starts without the right to create tables, once they are there', async () => {
+    await admin.query(`DO $$ BEGIN EXECUTE format('REVOKE CREATE ON SCHEMA %I FROM ${ROLE}', current_schema()); END $$`)
+    const other = await bench.open(url)
+    assert.equal(await other.ledger.balance('balance'), -1_000n)
+    await admin.query('DELETE FROM schema_version')
+    await assert.rejects(createPostgresStore({ url }).open(), { message: /create its tables, or read and write them/ })
+  })
+
+  it('migrates tables even if that takes longer than a statement may', async () => {
+    await admin.query(`
+      DROP TABLE listing_operations;
+      DROP TABLE listing_descriptions;
+      UPDATE schema_version SET version = version - 1;
+      ALTER ROLE ${ROLE} SET statement_timeout = '400ms';
+      CREATE FUNCTION linger() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.6); END';
+      CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION linger();
+    `)
+    try {
+      const other = await bench.open(url)
+      assert.equal(await other.ledger.balance('balance'), -1_000n)
+    } finally {
+      await admin.query('DROP EVENT TRIGGER slow; DROP FUNCTION linger')
+    }
+  })
+
   it('keeps outcomes while a table is locked for longer than a time limit', async () => {
     await admin.query(`ALTER ROLE ${ROLE} SET lock_timeout = '50ms'`)
     const other = await bench.open(url)
