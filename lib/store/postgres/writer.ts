@@ -174,12 +174,19 @@ export class PostgresWriter {
       // A database without the row, such as a lagging replica, lacks this process's last transaction as well.
     }
     await client.query(`DELETE FROM writers WHERE at < now() - interval '${WRITER_ROW_DAYS} days'`)
-    const { rows } = await client.query<Row>('INSERT INTO writers DEFAULT VALUES RETURNING id, token, fences')
+    const { rows } = await client.query<Row>(NEW_ROW)
     const [made] = rows
     if (made === undefined) throw storeUnavailable(undefined)
     return { row: made, committed: -1, isFenced: row !== undefined }
   }
 }
+
+/**
+ * A random id. A sequence would give an id twice in a database that was restored from a backup older than the processes, and two
+ * processes with one row shut each other out.
+ */
+const NEW_ROW = `INSERT INTO writers (id) OVERRIDING SYSTEM VALUE
+  VALUES (('x' || left(md5(gen_random_uuid()::text), 15))::bit(60)::bigint) RETURNING id, token, fences`
 
 /** Prevents a process from writing until it has noticed that it was declared dead. */
 export const FENCE = 'UPDATE writers SET token = token + 1, fences = fences + 1 WHERE id = $1'

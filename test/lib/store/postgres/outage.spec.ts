@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Client } from 'pg'
 import { isSoukError } from '../../../../lib/base/errors.ts'
 import { createPostgresStore } from '../../../../lib/store/postgres/store.ts'
 import { callRecord } from '../../../helpers/call-record.ts'
@@ -125,6 +126,35 @@ describe('an unavailable PostgreSQL', () => {
     await alive.fencing!.fence(dead.fencing!.id)
     assert.equal(await dead.ledger.draw(move('balance', 'spent', 10n, 'one'), 'balance'), 'booked')
     assert.equal(await dead.ledger.draw(move('balance', 'spent', 1n, 'two'), 'balance'), 'short')
+  })
+
+  it('does not take one process for another after the database was restored from an older backup', async () => {
+    const [one, other] = [await open(bench.proxy.through(bench.url)), await open()]
+    let told = 0
+    one.fencing!.onFenced(() => told++)
+    const admin = new Client({ connectionString: bench.url })
+    await admin.connect()
+    // The backup is older than both processes.
+    await admin.query('TRUNCATE writers RESTART IDENTITY')
+    await admin.end()
+    bench.proxy.outage()
+    await bench.postgres.dropConnections()
+    await eventually('the other one to be back', BACK_MS, () =>
+      other.documents.put('a', 'b', '0').then(
+        () => true,
+        () => undefined
+      )
+    )
+    bench.proxy.release()
+    await eventually('this one to be back', BACK_MS, () =>
+      one.documents.put('a', 'b', '1').then(
+        () => true,
+        () => undefined
+      )
+    )
+    assert.notEqual(one.fencing!.id, other.fencing!.id)
+    for (let i = 0; i < 5; i++) for (const store of [one, other]) await store.documents.put('a', 'b', String(i))
+    assert.equal(told, 1)
   })
 
   it('reports whether a database is temporarily away or refuses the connection, and why', async () => {
