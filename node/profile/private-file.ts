@@ -141,7 +141,12 @@ async function unusable(path: string, error: unknown): Promise<unknown> {
   const { faultAt } = await import('./file-fault.ts')
   const fault = faultAt(path, error)
   if (fault?.code === 'store_failed') return fault
-  return cannotBeUsed(path, String(error.code), error)
+  const foreign = /^(?:EACCES|EPERM)$/.test(String(error.code)) ? await foreignAt(path) : undefined
+  if (foreign === undefined) return cannotBeUsed(path, String(error.code), error)
+  return new SetupError('profile_broken', `${path} cannot be used: ${foreign} belongs to another user.`, {
+    cause: error,
+    hint: `the command as that user, or to take it over: sudo chown -R ${process.getuid?.()} ${foreign}`
+  })
 }
 
 function cannotBeUsed(path: string, code: string, cause: unknown): SetupError {
@@ -149,6 +154,15 @@ function cannotBeUsed(path: string, code: string, cause: unknown): SetupError {
     cause,
     hint: 'SOUK_HOME=<a directory of your own> souk …'
   })
+}
+
+/** The file or its directory, if it belongs to another user: a command with sudo leaves such files. */
+async function foreignAt(path: string): Promise<string | undefined> {
+  for (const place of [path, dirname(path)]) {
+    const found = await stat(place).catch(() => undefined)
+    if (found !== undefined && found.uid !== process.getuid?.()) return place
+  }
+  return undefined
 }
 
 export function isMissing(error: unknown): boolean {

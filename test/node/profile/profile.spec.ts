@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -17,6 +17,7 @@ import { backUpProfile } from '../../../node/profile/profile-backup.ts'
 import { lockProfile } from '../../../node/profile/profile-lock.ts'
 import { makeDisk, mayMount, type SmallDisk } from '../../helpers/small-disk.ts'
 
+const PROFILE = new URL('../../../node/profile/profile.ts', import.meta.url).href
 const LOCK = new URL('../../../node/profile/profile-lock.ts', import.meta.url).href
 
 describe('profile', () => {
@@ -77,6 +78,36 @@ describe('profile', () => {
     await mkdir(profileFile(profile, 'settings'), { mode: 0o700 })
     await assert.rejects(readProfileJson(profile, 'settings'), code('profile_broken'))
   })
+
+  if (process.getuid?.() === 0) {
+    it('names what belongs to another user, as after a command with sudo', async () => {
+      await openProfile(profile)
+      await writeProfileJson(profile, 'settings', { network: 'dev' })
+      const uid = 65_534
+      for (const path of [home, join(home, 'souk')]) await chown(path, uid, uid)
+      const script = `const { openProfile, readProfileJson } = await import(${JSON.stringify(PROFILE)})
+        await import(${JSON.stringify(new URL('file-fault.ts', LOCK).href)})
+        process.setuid(${uid})
+        const profile = ${JSON.stringify(profile)}
+        for (const use of [openProfile, () => readProfileJson(profile, 'settings')]) {
+          await use(profile).catch(({ code, message, hint }) => console.log(code, message, hint))
+        }`
+      const refusals = async () => {
+        const child = spawn(process.execPath, [...process.execArgv, '--input-type=module', '-e', script], {
+          stdio: ['ignore', 'pipe', 'inherit']
+        })
+        return text(child.stdout)
+      }
+      const said = new RegExp(
+        `profile_broken .* cannot be used: ${profile.directory} belongs to another user\\. .*`,
+        'g'
+      )
+      assert.equal((await refusals()).match(said)?.length, 2)
+      await chown(profile.directory, uid, uid)
+      const settings = profileFile(profile, 'settings')
+      assert.match(await refusals(), new RegExp(`: ${settings} belongs to .* sudo chown -R ${uid} ${settings}\\n$`))
+    })
+  }
 
   it('blames neither the disk nor the user for a process that may open no more files', async () => {
     await openProfile(profile)
