@@ -18,7 +18,7 @@ export interface Invitation {
 }
 
 /** The founder’s peer id, and after it the place of the network file or the file itself. */
-const LINE = /^(?:souk join )?["']?(12D3KooW[1-9A-HJ-NP-Za-km-z]+)@(\S+?)["']?$/
+const LINE = /^["']?(12D3KooW[1-9A-HJ-NP-Za-km-z]+)@(\S+?)["']?$/
 
 const contentSchema = z.strictObject({
   file: z.unknown(),
@@ -39,8 +39,13 @@ export function formatInvitation(file: NetworkFile, { url, peers }: Omit<Invitat
  */
 export async function readInvitation(line: string): Promise<Invitation> {
   if (line.length > limits.INVITATION_CHARS_MAX) throw damaged()
-  const [, founder, place] = LINE.exec(line.trim()) ?? []
-  if (founder === undefined || place === undefined) return fromPlace(line)
+  // The line may be pasted with its command. Mail programs and terminals break long lines.
+  const pasted = line.trim().replace(/^(?:souk join\s+)+/, '')
+  const [, founder, place] = LINE.exec(pasted.replaceAll(/\s/g, '')) ?? []
+  if (founder === undefined || place === undefined) {
+    if (/^["']?12D3KooW/.test(pasted)) throw damaged()
+    return fromPlace(pasted)
+  }
   const invitation = isUrl(place) ? await fromPlace(place) : await fromContent(place)
   const actual = invitation.network.file?.founder
   if (actual === founder) return invitation

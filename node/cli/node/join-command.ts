@@ -14,8 +14,7 @@ export const addJoin: AddCommand = (to, cli) => {
     .argument('<invitation...>', 'line printed by souk invite; or the path or https URL of a network file')
   addSetupOptions(join).action(async (words: readonly string[], flags: InitFlags) => {
     const { readInvitation } = await import('../../network/network-service.ts')
-    // The line may be pasted with its command.
-    const invitation = await readInvitation(words.at(-1) ?? '')
+    const invitation = await readInvitation(words.join(' '))
     if (!(await updated(cli, invitation.network))) await init(cli, flags, invitation)
   })
 }

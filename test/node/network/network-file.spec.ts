@@ -177,13 +177,15 @@ describe('a network file', () => {
       const peers = [`/ip4/127.0.0.1/tcp/1/p2p/${idOf(key)}`]
       const line = formatInvitation(file, { peers })
       assert.match(line, /^12D3KooW\w+@[\w-]+$/)
-      for (const pasted of [line, `souk join ${line}`, `  souk join '${line}' `]) {
+      const broken = line.replaceAll(/.{76}/g, '$&\r\n  ')
+      for (const pasted of [line, `souk join ${line}`, `  souk join '${line}' `, broken, `souk join\n${broken}`]) {
         const read = await readInvitation(pasted)
         assert.deepEqual([read.network.file, read.peers, read.url], [file, peers, undefined])
       }
       const other = idOf(await generateKeyPair('Ed25519'))
       await assert.rejects(readInvitation(line.replace(idOf(key), other)), invalid(/and the invitation is by/))
       await assert.rejects(readInvitation(line.slice(0, -9)), invalid(/damaged/))
+      await assert.rejects(readInvitation(line.replace('@', ' (at) ')), invalid(/damaged/))
       await assert.rejects(readInvitation(`${idOf(key)}@${'A'.repeat(40_000)}`), invalid(/damaged/))
     })
 
