@@ -168,7 +168,7 @@ export class PayerChannel {
 export function disputed(): SoukError {
   return new SoukError(
     'settlement_unavailable',
-    'This owner took or reports more than this node promised, so this node pays it no more. See: souk channel list --all',
+    'This owner took or reports more than this node promised, so this node pays it no more. A copy of this node that runs with the same wallet can be the cause. See: souk channel list --all',
     { source: 'owner' }
   )
 }
