@@ -45,7 +45,8 @@ export interface RepeatInit {
 /**
  * Runs a lookup once a peer is connected, for at most `LOOKUP_MS`. Repeats one that finds nothing where the next one may
  * find the API: while this node joins its network, and, for a call, up to `RETURN_MS` if this node lost the API's owner,
- * or the whole network, a moment ago. Routers and nodes that restart are back within seconds.
+ * or the whole network, a moment ago. Routers and nodes that restart are back within seconds. A lookup for a call that takes too
+ * long is repeated as well: on a slow network, the next one finds the connections that this one has opened.
  * @throws the error of the last lookup that was not cut short; SoukError `lookup_timeout`; the signal's reason
  */
 export async function repeatLookup<T>(
@@ -55,9 +56,11 @@ export async function repeatLookup<T>(
 ): Promise<T> {
   const startedAt = clock.elapsed()
   const isWorthIt = (error: unknown, silent: ReadonlySet<string>): boolean => {
+    const mayWait = isForCall && clock.elapsed() - startedAt < RETURN_MS
+    if (isSoukError(error) && error.code === 'lookup_timeout') return mayWait && joining.isConnected
     if (!isMissing(error)) return false
     if (joining.isJoining) return true
-    if (!isForCall || clock.elapsed() - startedAt >= RETURN_MS) return false
+    if (!mayWait) return false
     if (isOffline(error)) return joining.isConnected
     return [...silent].some((peer) => joining.wasConnected(peer))
   }

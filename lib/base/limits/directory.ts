@@ -68,8 +68,12 @@ export const RESOLUTION_NEGATIVE_MS = 2 * SECOND
 export const LOOKUP_MS = 5 * SECOND
 /** All lookups of one API that follow each other: `RETURN_MS`, and the last one. */
 export const LOOKUPS_MS = RETURN_MS + LOOKUP_MS
-/** Time for one peer of the DHT to be dialled and to respond. Three silent ones must not use up a lookup. */
+/** Time for one peer of the DHT to be dialled, and again to respond. Three silent ones must not use up a lookup. */
 export const DHT_ANSWER_MS = 1.5 * SECOND
+/** The same where round trips are long, for both together. Below `LOOKUP_MS`, so that a lookup without a response is repeated. */
+export const DHT_ANSWER_MS_MAX = 4 * SECOND
+/** Round trips for which a peer of the DHT is awaited: dialling takes up to three, and a response one. */
+export const DHT_ANSWER_ROUND_TRIPS = 4
 /** Peers of the DHT that one query asks at once, without the silent ones. More made lookups slower, at 50 nodes. */
 export const DHT_ASKED_AT_ONCE = 3
 /** Peers of the DHT that one query asks at once, with the silent ones. Each silent peer may hold a dial. */

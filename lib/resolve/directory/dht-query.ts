@@ -7,6 +7,8 @@ import { xor } from 'uint8arrays/xor'
 import { latin1, sha256 } from '../../base/bytes.ts'
 import type { Clock } from '../../base/clock.ts'
 import {
+  DHT_ANSWER_MS,
+  DHT_ANSWER_MS_MAX,
   DHT_ASKED_AT_ONCE,
   DHT_ASKED_AT_ONCE_MAX,
   DHT_MISSES_PER_RANK,
@@ -182,17 +184,22 @@ class DhtQuery {
       this.#news.resolve()
     }
     const silence = clock.after(this.#silent.silenceMs, fallSilent)
+    const patience = this.#patience()
+    let sentAt = startedAt
     let hasResponded = false
     this.#asked++
     this.#prompt++
     try {
       const path = { index: 0, queued: this.#waiting.size, running: this.#asked, total: this.#seen.size }
-      const context = { key: this.#key, peer, peerKadId: kadId, path, numPaths: 1, signal: this.#stop.signal }
+      const context = { key: this.#key, peer, peerKadId: kadId, path, numPaths: 1, signal: patience.signal }
       for await (const event of this.#ask(context)) {
-        if (event.name === 'PEER_RESPONSE') {
+        if (event.name === 'SEND_QUERY') {
+          sentAt = clock.elapsed()
+          patience.onSent()
+        } else if (event.name === 'PEER_RESPONSE') {
           hasResponded = true
           silence.cancel()
-          this.#silent.responded(key, clock.elapsed() - startedAt)
+          this.#silent.responded(key, clock.elapsed() - startedAt, clock.elapsed() - sentAt)
           if (!isPrompt) this.#countMiss(candidate, -1)
           routingTable.queueRoutingTableUpdate(peer.id)
           await this.#follow(candidate, event.closer)
@@ -204,6 +211,7 @@ class DhtQuery {
       // kad-dht reports the failure of a request by an event.
     }
     silence.cancel()
+    patience.end()
     if (!hasResponded && !this.#stop.signal.aborted) {
       fallSilent()
       // kad-dht keeps dead peers until their bucket is full, and names them to others.
@@ -212,6 +220,33 @@ class DhtQuery {
     if (isPrompt) this.#prompt--
     this.#asked--
     this.#news.resolve()
+  }
+
+  /**
+   * How long a request may take. Dialling a dead peer looks the same as a slow network, and so does the silence of a connected one
+   * while no other peer has responded.
+   */
+  #patience(): { readonly signal: AbortSignal; onSent(): void; end(): void } {
+    const { clock } = this.#init
+    const tooLate = new AbortController()
+    let since = clock.elapsed()
+    let isSent = false
+    const check = () => {
+      const limitMs = isSent && this.#nearest.length === 0 ? DHT_ANSWER_MS_MAX : this.#silent.answerMs
+      const leftMs = since + limitMs - clock.elapsed()
+      // Others may respond meanwhile.
+      if (leftMs > 0) timer = clock.after(Math.min(leftMs, DHT_ANSWER_MS), check)
+      else tooLate.abort(new Error('the peer did not respond in time'))
+    }
+    let timer = clock.after(DHT_ANSWER_MS, check)
+    return {
+      signal: AbortSignal.any([this.#stop.signal, tooLate.signal]),
+      onSent() {
+        since = clock.elapsed()
+        isSent = true
+      },
+      end: () => timer.cancel()
+    }
   }
 
   /** Remembers the peers that this one named. */

@@ -9,7 +9,7 @@ import {
 import { checkMembers, CLOCK, FLAG, type MemberRules, TEXT } from '../../base/check-members.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import {
-  DHT_ANSWER_MS,
+  DHT_ANSWER_MS_MAX,
   DHT_ASKED_AT_ONCE,
   RECORD_COPIES,
   RECORD_REPUT_MS,
@@ -79,8 +79,8 @@ export function soukDht(init: SoukDhtInit): (components: KadDHTComponents) => Ka
       selectors: { [RECORD_NAMESPACE]: select },
       peerInfoMapper: privateAddresses ? passthroughMapper : removePrivateAddressesMapper,
       ...(clientMode === undefined ? {} : { clientMode }),
-      // libp2p's five seconds are a whole lookup, and double after each silent peer.
-      networkDialTimeout: fixed(DHT_ANSWER_MS),
+      // libp2p's five seconds are a whole lookup, and double after each silent peer. Queries give up earlier.
+      networkDialTimeout: fixed(DHT_ANSWER_MS_MAX),
       // A peer that once responds slowly must not be removed.
       pingNewContactTimeout: fixed(HEARTBEAT_ANSWER_MS),
       pingOldContactTimeout: fixed(HEARTBEAT_ANSWER_MS),

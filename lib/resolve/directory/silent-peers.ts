@@ -1,5 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
 import {
+  DHT_ANSWER_MS,
+  DHT_ANSWER_MS_MAX,
+  DHT_ANSWER_ROUND_TRIPS,
   DHT_SILENCE_MS_MAX,
   DHT_SILENCE_MS_MIN,
   DHT_SILENT_PEERS_MAX,
@@ -15,6 +18,7 @@ export class SilentPeers {
   readonly #clock: Clock
   readonly #since = boundedMap<string, number>(DHT_SILENT_PEERS_MAX)
   #usualMs = DHT_SILENCE_MS_MIN
+  #roundTripMs: number | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -25,8 +29,20 @@ export class SilentPeers {
     return Math.min(DHT_SILENCE_MS_MAX, Math.max(DHT_SILENCE_MS_MIN, 2 * this.#usualMs))
   }
 
-  responded(peer: string, ms: number): void {
+  /** Time after which a request is given up: a few of the usual round trips. */
+  get answerMs(): number {
+    const ms = DHT_ANSWER_ROUND_TRIPS * (this.#roundTripMs ?? 0)
+    return Math.min(DHT_ANSWER_MS_MAX, Math.max(DHT_ANSWER_MS, ms))
+  }
+
+  /**
+   * @param ms since the request began
+   * @param roundTripMs since it was sent, to a connected peer
+   */
+  responded(peer: string, ms: number, roundTripMs: number): void {
     this.#usualMs += (ms - this.#usualMs) * WEIGHT
+    const before = this.#roundTripMs ?? roundTripMs
+    this.#roundTripMs = before + (roundTripMs - before) * WEIGHT
     this.#since.delete(peer)
   }
 

@@ -95,6 +95,18 @@ describe('a lookup that finds nothing', () => {
     )
   })
 
+  it('is repeated for a call if it took too long, while peers are connected', async () => {
+    const late = new SoukError('lookup_timeout')
+    const look = async () => (lookups === 2 ? 'found' : Promise.reject(late))
+    const found = run(look, { isConnected: true })
+    await clock.advance(2 * JOINING_RETRY_MS)
+    assert.equal(await found, 'found')
+    lookups = 0
+    await assert.rejects(run(look, { isConnected: true }, false), late)
+    lookups = 0
+    await assert.rejects(run(look, {}), late)
+  })
+
   it('is not repeated after another error', async () => {
     const conflict = new SoukError('name_conflict')
     await assert.rejects(

@@ -7,6 +7,8 @@ import { compare } from 'uint8arrays/compare'
 import { xor } from 'uint8arrays/xor'
 import { sha256, utf8 } from '../../../../lib/base/bytes.ts'
 import {
+  DHT_ANSWER_MS,
+  DHT_ANSWER_MS_MAX,
   DHT_ASKED_AT_ONCE,
   DHT_ASKED_AT_ONCE_MAX,
   DHT_SILENCE_MS_MAX,
@@ -23,6 +25,9 @@ const KEY = utf8('key')
 class Peers extends EventTarget {
   readonly removed: PeerId[] = []
   readonly asked: PeerId[] = []
+  readonly connected = new Set<PeerId>()
+  /** Requests that were given up. */
+  readonly givenUp: PeerId[] = []
   readonly #open = new Map<PeerId, { resolve: (closer: PeerInfo[]) => void; reject: (error: Error) => void }>()
   readonly #table: readonly PeerId[]
 
@@ -45,16 +50,23 @@ class Peers extends EventTarget {
     this.removed.push(peer)
   }
 
-  readonly ask: AskPeer = async function* (this: Peers, { peer: { id } }: { peer: PeerInfo }) {
+  readonly ask: AskPeer = async function* (this: Peers, context: { peer: PeerInfo; signal: AbortSignal }) {
+    const { id } = context.peer
     const { promise, resolve, reject } = Promise.withResolvers<PeerInfo[]>()
     this.asked.push(id)
     this.#open.set(id, { resolve, reject })
+    context.signal.addEventListener('abort', () => {
+      if (this.#open.delete(id)) this.givenUp.push(id)
+      reject(context.signal.reason as Error)
+    })
+    if (this.connected.has(id)) yield { name: 'SEND_QUERY', to: id } as unknown as QueryEvent
     yield { name: 'PEER_RESPONSE', from: id, closer: await promise } as unknown as QueryEvent
   }.bind(this)
 
   async respond(peer: PeerId, closer: readonly PeerId[] = []): Promise<void> {
     const multiaddrs = [multiaddr('/ip4/127.0.0.1/tcp/9')]
     this.#open.get(peer)?.resolve(closer.map((id) => ({ id, multiaddrs })))
+    this.#open.delete(peer)
     await settle()
   }
 
@@ -120,7 +132,7 @@ describe('a query of the DHT', () => {
     const { ended } = start(queriesOf(peers), peers)
     await settle()
     await peers.respond(first, others.slice(0, RECORD_COPIES))
-    await clock.advance(100 * DHT_SILENCE_MS_MAX)
+    await clock.advance(DHT_ANSWER_MS - 1)
     assert.equal(peers.asked.length, 1 + DHT_ASKED_AT_ONCE_MAX)
     for (let i = 0; i < peers.asked.length; i++) await peers.fail(peers.asked[i] as PeerId)
     await ended
@@ -201,6 +213,44 @@ describe('a query of the DHT', () => {
     for (let i = 0; i < peers.asked.length; i++) await peers.fail(peers.asked[i] as PeerId)
     await ended
     assert.deepEqual(new Set(responded), new Set([hostile, honest, ...live]))
+  })
+
+  it('gives a peer up that cannot be dialled, and waits longer for connected ones while none responds', async () => {
+    const [dead, ...connected] = all.slice(0, DHT_ASKED_AT_ONCE) as [PeerId, ...PeerId[]]
+    const peers = new Peers([dead, ...connected])
+    for (const peer of connected) peers.connected.add(peer)
+    const { responded, ended } = start(queriesOf(peers), peers)
+    await clock.advance(DHT_ANSWER_MS)
+    assert.deepEqual(peers.givenUp, [dead])
+    await clock.advance(DHT_ANSWER_MS_MAX - DHT_ANSWER_MS)
+    assert.deepEqual(peers.givenUp, [dead, ...connected])
+    await ended
+    assert.deepEqual(responded, [])
+  })
+
+  it('does not wait longer for silent peers where others respond fast', async () => {
+    const [fast, ...silent] = all.slice(0, DHT_ASKED_AT_ONCE) as [PeerId, ...PeerId[]]
+    const peers = new Peers([fast, ...silent])
+    for (const peer of [fast, ...silent]) peers.connected.add(peer)
+    const { ended } = start(queriesOf(peers), peers)
+    await settle()
+    await peers.respond(fast)
+    await clock.advance(DHT_ANSWER_MS)
+    await ended
+    assert.deepEqual(peers.givenUp, silent)
+  })
+
+  it('gives dials a few of the round trips that responses take', async () => {
+    const [first, far] = all as [PeerId, PeerId]
+    const peers = new Peers([first])
+    peers.connected.add(first)
+    const { responded, ended } = start(queriesOf(peers), peers)
+    await clock.advance(DHT_ANSWER_MS_MAX / 4)
+    await peers.respond(first, [far])
+    await clock.advance(DHT_ANSWER_MS_MAX - 1)
+    await peers.respond(far)
+    await ended
+    assert.deepEqual(responded, [first, far])
   })
 
   it('ends with the reason of its signal', async () => {
