@@ -72,13 +72,14 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
 
   readonly chain: Pick<
     Chain,
-    'parameters' | 'verify' | 'channels' | 'balance' | 'block' | 'authorizationUsed' | 'gas' | 'fees'
+    'parameters' | 'verify' | 'channels' | 'balance' | 'block' | 'code' | 'authorizationUsed' | 'gas' | 'fees'
   > = {
     gas: async () => 0n,
     fees: async () => ({ maxFee: 1n, tip: 0n }),
     verify: async () => {},
     parameters,
     block: async () => this.#block(),
+    code: async () => '0x',
     balance: async (account) => this.wallets.get(account) ?? 0n,
     authorizationUsed: async (payer, nonce) => this.used.has(`${payer}/${nonce}`),
     channels: async (ids, at) => {
