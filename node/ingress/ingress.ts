@@ -221,6 +221,8 @@ function createApp(init: IngressInit, { server, ending, cors }: AppParts): Fasti
   const open = new OpenRequests({ clock: init.clock, trustProxy, keyLimiter, bodies })
   app.addHook('onSend', (request, reply, body, done) => {
     try {
+      const headers = cors.headersOf(request.raw)
+      for (let i = 0; i < headers.length; i += 2) reply.header(headers[i] ?? '', headers[i + 1])
       open.hold(request, reply, body)
       done()
     } catch (error) {

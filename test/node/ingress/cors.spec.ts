@@ -6,6 +6,10 @@ import { answer, startIngress } from './harness.ts'
 
 const CORS = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-consumer-key' }
 
+async function* bytesOf(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text)
+}
+
 describe('calls of web pages (CORS)', () => {
   let browser: Browser
   before(async () => {
@@ -31,7 +35,7 @@ describe('calls of web pages (CORS)', () => {
 
     const ok = await ingress.post(path, {}, { origin })
     const refused = await ingress.post(path, {}, { origin, 'x-consumer-key': '' })
-    ingress.onCall = () => answer({ body: (async function* () {})(), headers: [['vary', 'accept']] })
+    ingress.onCall = () => answer({ body: bytesOf(), headers: [['vary', 'accept']] })
     const streamed = await ingress.post(path, {}, { origin })
     for (const { status, headers } of [ok, refused, streamed]) {
       assert.equal(headers.get('access-control-allow-origin'), origin, String(status))
@@ -66,6 +70,34 @@ describe('calls of web pages (CORS)', () => {
       [`${ingress.url}/api/demo/api/ticker`, { ...send, 'content-type': 'application/json' }] as const
     )
     assert.deepEqual(read, [200, '7', '0.001'])
+    await site.close()
+    await ingress.close()
+  })
+
+  it('lets a page find APIs, and open an event stream by a ticket', async () => {
+    const ingress = await startIngress({ corsOrigins: ['*'] })
+    ingress.onCall = () => answer({ headers: [['content-type', 'text/event-stream']], body: bytesOf('data: 7\n\n') })
+    const site = await scriptedUpstream(answering(200, { 'content-type': 'text/html' }, ''))
+    const { page } = await openPage(browser, ingress.url)
+    await page.goto(site.url)
+    const read = await page.evaluate(
+      async ([url, key]) => {
+        const statuses = await Promise.all(
+          ['/v1/apis', '/openapi.json', '/livez'].map(async (path) => (await fetch(url + path)).status)
+        )
+        const got = await fetch(`${url}/v1/tickets`, { method: 'POST', headers: { 'X-Consumer-Key': key } })
+        const { ticket } = (await got.json()) as { ticket: string }
+        const events = new EventSource(`${url}/api/demo/api/ticker?ticket=${ticket}`)
+        const data = await new Promise((resolve, reject) => {
+          events.addEventListener('message', (event) => resolve(event.data))
+          events.addEventListener('error', () => reject(new Error('no stream')))
+        })
+        events.close()
+        return [...statuses, data]
+      },
+      [ingress.url, ingress.key] as const
+    )
+    assert.deepEqual(read, [200, 200, 200, '7'])
     await site.close()
     await ingress.close()
   })
