@@ -23,10 +23,11 @@ const KEPT_BACK = new Set(
     'clear-site-data nel report-to reporting-endpoints service-worker-allowed ' +
     // The ingress sets these itself. Rate-limit headers of an API describe the provider’s limits, not the caller’s.
     'content-security-policy content-security-policy-report-only x-content-type-options x-frame-options ' +
-    'ratelimit ratelimit-policy idempotency-replayed x-accel-buffering'
+    'ratelimit ratelimit-policy idempotency-replayed'
   ).split(' ')
 )
-const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-)/
+/** The last ones command a proxy in front of this node, for example which file it sends instead. */
+const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-|x-accel-|x-sendfile|x-lighttpd-send|x-reproxy-url)/
 
 export interface SendInit {
   /** Records the cost, once the response is known to be sendable and before any of it is sent. */

@@ -23,6 +23,9 @@ describe('ingress: the response', () => {
           ['x-request-id', 'theirs'],
           ['connection', 'close, X-Hop'],
           ['x-hop', '1'],
+          ['X-Accel-Redirect', '/internal/file'],
+          ['x-accel-expires', '3600'],
+          ['X-Sendfile', '/etc/passwd'],
           ['keep-alive', 'timeout=1'],
           ['transfer-encoding', 'chunked'],
           ['content-length', '3']
@@ -39,7 +42,8 @@ describe('ingress: the response', () => {
     assert.equal(headers.get('content-length'), '5')
     assert.equal(headers.get('souk-charged'), '0.001')
     assert.notEqual(headers.get('x-request-id'), 'theirs')
-    for (const gone of ['set-cookie', 'strict-transport-security', 'access-control-allow-origin', 'x-hop']) {
+    const own = ['set-cookie', 'strict-transport-security', 'access-control-allow-origin', 'x-hop']
+    for (const gone of [...own, 'x-accel-redirect', 'x-accel-expires', 'x-sendfile']) {
       assert.equal(headers.get(gone), null, gone)
     }
     assert.equal(headers.get('connection'), 'keep-alive')
