@@ -33,7 +33,7 @@ export function sendProblem(
     res.destroy()
     return
   }
-  const headers = ['Content-Type', PROBLEM_TYPE, ...more]
+  const headers = ['Content-Type', PROBLEM_TYPE, 'Cache-Control', 'no-store', ...more]
   if (error.retryAfterMs !== undefined) headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)))
   if (error.status === 401) headers.push('WWW-Authenticate', CHALLENGE)
   if (error.status === 405) headers.push('Allow', allow)

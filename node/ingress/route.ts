@@ -84,7 +84,8 @@ export function addRoutes<C>(
       method,
       url: path,
       async handler(request, reply) {
-        if (!needsKey(each)) open?.enter(request, reply)
+        if (needsKey(each)) reply.header('cache-control', 'no-store')
+        else open?.enter(request, reply)
         each.admit?.(context, request)
         const input = await inputOf(each, context, request, reply)
         reply.code(statusOf(each))

@@ -43,7 +43,7 @@ export class PaymentAuth {
     }
     const parameters = Object.entries({ id: this.#idOf(challenge), ...challenge })
     const value = parameters.map(([name, text]) => `${name}="${text}"`).join(', ')
-    return ['WWW-Authenticate', `Payment ${value}`, 'Cache-Control', 'no-store']
+    return ['WWW-Authenticate', `Payment ${value}`]
   }
 
   /**

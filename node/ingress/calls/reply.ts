@@ -6,6 +6,7 @@ import { UNBUFFERED } from '../../http/unbuffered.ts'
 import { untilRead } from '../../http/until-read.ts'
 import { paymentReceipt } from './payment-auth.ts'
 import { paymentResponse } from './payment-headers.ts'
+import { cacheHeaders } from './cache-headers.ts'
 import { deprecationHeaders } from './deprecation-headers.ts'
 import { quotaHeaders, rateHeaders } from './rate-headers.ts'
 import { publicUrl } from '../public-url.ts'
@@ -23,11 +24,12 @@ const KEPT_BACK = new Set(
     'clear-site-data nel report-to reporting-endpoints service-worker-allowed ' +
     // The ingress sets these itself. Rate-limit headers of an API describe the provider’s limits, not the caller’s.
     'content-security-policy content-security-policy-report-only x-content-type-options x-frame-options ' +
-    'ratelimit ratelimit-policy idempotency-replayed'
+    'ratelimit ratelimit-policy idempotency-replayed cache-control'
   ).split(' ')
 )
-/** The last ones command a proxy in front of this node, for example which file it sends instead. */
-const KEPT_BACK_PREFIX = /^(?:souk-|access-control-|(?:x-)?payment-|x-accel-|x-sendfile|x-lighttpd-send|x-reproxy-url)/
+/** The last ones command a proxy or a cache in front of this node: which file it sends instead, or what it keeps. */
+const KEPT_BACK_PATTERN =
+  /^(?:souk-|access-control-|(?:x-)?payment-|x-accel-|x-sendfile|x-lighttpd-send|x-reproxy-url|surrogate-)|cdn-cache-control$/
 
 export interface SendInit {
   /** Records the cost, once the response is known to be sendable and before any of it is sent. */
@@ -178,7 +180,7 @@ function apiHeaders(context: RequestContext, { headers, deprecation }: CallReply
   const perConnection = connectionOptions(headers)
   for (const [given, value] of headers) {
     const name = given.toLowerCase()
-    if (KEPT_BACK.has(name) || KEPT_BACK_PREFIX.test(name) || perConnection?.has(name) === true) continue
+    if (KEPT_BACK.has(name) || KEPT_BACK_PATTERN.test(name) || perConnection?.has(name) === true) continue
     // The signed manifest’s deprecation replaces the API’s own.
     if (deprecation !== undefined && (name === 'deprecation' || name === 'sunset')) continue
     passed.push(name, ADDRESSES.has(name) ? atIngress(value, context.req) : value)
@@ -207,7 +209,7 @@ function bytesOf(headers: readonly string[]): number {
 
 function replyHeaders(context: RequestContext, reply: CallReply): string[] {
   const { status, headers, price, charged, eventPrice, owner, receipt, payment, timing, deprecation } = reply
-  const all: string[] = [...CONFINED]
+  const all: string[] = [...CONFINED, ...cacheHeaders(headers)]
   all.push('Souk-Charged', formatUsdc(charged), 'Souk-Price', formatUsdc(price), 'Souk-Owner', owner)
   if (eventPrice !== undefined) all.push('Souk-Price-Per-Event', formatUsdc(eventPrice))
   if (status >= 400) all.push('Souk-Error-Source', isOwners(headers) ? 'owner' : 'upstream')

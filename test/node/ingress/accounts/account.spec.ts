@@ -68,6 +68,7 @@ describe('ingress: prepaid accounts', () => {
     })
   const get = async (path: string, key: string) => {
     const response = await fetch(url + path, { headers: { 'x-consumer-key': key } })
+    assert.equal(response.headers.get('cache-control'), 'no-store', 'another caller must not get it from a cache')
     return [response.status, (await response.json()) as Problem & { data: Problem[] }] as const
   }
   const open = async () =>

@@ -32,7 +32,10 @@ describe('HTTP between a consumer and an API', () => {
     const whole = await send('/items/7')
     assert.deepEqual([whole.status, whole.headers.get('etag'), await whole.text()], [200, '"7"', 'seven'])
     const current = await send('/items/7', { headers: { 'if-none-match': '"7"' } })
-    assert.deepEqual([current.status, current.headers.get('etag'), current.headers.get('vary')], [304, '"7"', 'Accept'])
+    assert.deepEqual(
+      [current.status, current.headers.get('etag'), current.headers.get('vary')?.split(',')[0]],
+      [304, '"7"', 'Accept']
+    )
     assert.equal((await send('/items/7', { method: 'DELETE', headers: { 'if-match': '"6"' } })).status, 412)
   })
 
