@@ -136,6 +136,8 @@ function bodyOf(operation: string, input: unknown): { body: BodyInit; type?: str
   if (isRaw(input)) {
     if (operation !== '')
       throw new SoukError('invalid_request', 'A body that is no object names no operation: pass "" instead.')
+    if (input instanceof ReadableStream && !sendsStreams())
+      throw new SoukError('invalid_request', `This browser sends no streams. ${INSTEAD_OF_STREAM}`)
     // `fetch` sets the type of the others, with the boundary of a form.
     const isTyped =
       input instanceof FormData || input instanceof URLSearchParams || (input instanceof Blob && input.type)
@@ -149,6 +151,14 @@ function bodyOf(operation: string, input: unknown): { body: BodyInit; type?: str
   } catch (cause) {
     throw new SoukError('invalid_request', 'The input is not JSON.', { cause })
   }
+}
+
+export const INSTEAD_OF_STREAM = 'Pass a Blob: await new Response(stream).blob().'
+
+/** Other browsers send the text "[object ReadableStream]", and the call would be paid. */
+function sendsStreams(): boolean {
+  const init = { method: 'POST', body: new ReadableStream(), duplex: 'half' }
+  return !new Request('https://ingress.invalid', init).headers.has('Content-Type')
 }
 
 /** The scope is the provider that the name gives, or `demo` for a bare name. */

@@ -1,5 +1,5 @@
 import { type PaymentHook, paymentFor } from './payment.ts'
-import { bodyInit, type CallRequest } from './request.ts'
+import { bodyInit, type CallRequest, INSTEAD_OF_STREAM } from './request.ts'
 import { errorOf, SoukError } from './souk-error.ts'
 import type { TimeLimit } from './time-limit.ts'
 
@@ -65,7 +65,9 @@ async function attempt(fetch: Fetch, request: CallRequest, headers: Headers, lim
     })
   } catch (cause) {
     if (limit.signal.aborted) throw limit.signal.reason
-    const detail = `${new URL(url).origin} did not respond: wrong address, no network, or it allows no pages of this origin (CORS).`
+    const detail =
+      `${new URL(url).origin} did not respond: wrong address, no network, or it allows no pages of this origin (CORS).` +
+      (request.mayRepeat ? '' : ` Browsers send streams only by HTTP/2. ${INSTEAD_OF_STREAM}`)
     throw new SoukError('ingress_unreachable', detail, { cause, retryable: true, charged: null })
   }
   if (response.type !== 'opaqueredirect') return response
