@@ -76,6 +76,7 @@ export interface Client {
     input: unknown,
     options: CallOptions & { readonly as: 'stream' }
   ): Promise<Answer<ReadableStream<Uint8Array>>>
+  call(api: string, operation: string, input?: unknown, options?: CallOptions): Promise<Answer<unknown>>
   /**
    * Makes a call whose response is read item by item: server-sent events, lines of JSON, results of a GraphQL subscription. Another response
    * is one item. @throws SoukError from the loop: as `call`; `response_broken`; `price_exceeds_limit` if further events cost more than allowed

@@ -57,7 +57,7 @@ export class SoukError extends Error {
   /** The call was refused before anything happened. */
   readonly notAccepted: boolean
   readonly requestId: string | undefined
-  /** Time to wait before a retry, if the ingress named one. */
+  /** Time to wait before a retry, if the ingress or the API named one. */
   readonly retryAfterMs: number | undefined
   /** Headers of the response, if there was one. */
   readonly headers: Headers | undefined
@@ -89,7 +89,13 @@ export async function errorOf(response: Response): Promise<SoukError> {
   const { headers, status } = response
   const text = await response.text().catch(() => '')
   const body = jsonOrText(text)
-  const seen = { status, headers, body, requestId: headers.get('x-request-id') ?? undefined }
+  const seen = {
+    status,
+    headers,
+    body,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterMs: retryAfterMs(headers)
+  }
   if (headers.get('souk-error-source') === 'upstream') {
     const charged = headers.get('souk-charged')
     return new SoukError('api_error', `The API responded with ${status}.`, { ...seen, source: 'upstream', charged })
@@ -105,8 +111,7 @@ export async function errorOf(response: Response): Promise<SoukError> {
     retryable,
     charged,
     requestId: request_id,
-    notAccepted: not_accepted === true,
-    retryAfterMs: retryAfterMs(headers)
+    notAccepted: not_accepted === true
   })
 }
 
@@ -114,7 +119,7 @@ function isProblem(body: unknown): body is Problem {
   return typeof body === 'object' && body !== null && 'code' in body && typeof body.code === 'string'
 }
 
-/** RFC 9110 §10.2.3 allows a date too; an ingress sends seconds. */
+/** RFC 9110 §10.2.3 allows a date too; an ingress sends seconds, and so do most APIs. */
 function retryAfterMs(headers: Headers): number | undefined {
   const seconds = headers.get('retry-after')
   return seconds !== null && /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1000 : undefined

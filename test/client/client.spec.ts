@@ -74,6 +74,9 @@ describe('souk/client', () => {
       )
       assert.equal(last().maxPrice, '0.01')
       assert.deepEqual(last().headers!.find(([name]) => name === 'accept-language')?.[1], 'no')
+      // A function that passes on its caller's options compiles.
+      const passedOn = (options: CallOptions) => client().call('ticker', 'a', {}, options)
+      assert.equal((await passedOn({ as: 'text' })).body, '{"ok":true}')
     })
 
     it('calls by method and path, with any body', async () => {
@@ -154,6 +157,8 @@ describe('souk/client', () => {
       const { status, source, charged, body } = await fails(client().call('ticker', 'a'), 'api_error')
       assert.deepEqual([status, source, charged], [404, 'upstream', '0'])
       assert.deepEqual(body, { code: 'price_exceeds_limit', detail: 'of the API' })
+      ingress.onCall = () => answer({ status: 429, charged: 0n, headers: [['retry-after', '2']] })
+      assert.equal((await fails(client().call('ticker', 'a'), 'api_error')).retryAfterMs, 2_000)
     })
 
     it('of responses that cannot be read have the charge', async () => {
