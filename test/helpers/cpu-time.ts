@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 
 /** CPU time of `reference` on the machine for which the bounds of the tests are written. */
 const REFERENCE_MS = 10
-const RUNS_MAX = 3
+export const RUNS_MAX = 3
 const ROWS = JSON.stringify(Array.from({ length: 4_000 }, (_, id) => ({ id, name: `name ${(id * 7_919) % 4_000}` })))
 
 /** Work of the kinds that the tests measure: parsing, sorting, hashing, matching and arithmetic. */

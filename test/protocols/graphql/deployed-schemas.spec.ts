@@ -4,7 +4,7 @@ import { buildSchema, getIntrospectionQuery, graphqlSync } from 'graphql'
 import type { Adapter, GraphqlTerms } from '../../../lib/interface/index.ts'
 import { givenSchema, schemaSteps } from '../../../protocols/graphql/built-schema.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
-import { BusyTurn } from '../../helpers/busy-turn.ts'
+import { assertTurnsBelow } from '../../helpers/busy-turn.ts'
 import { FOREVER, jsonOf, plainCall } from '../../helpers/adapter-bench.ts'
 import { type Behaviour, answering, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
@@ -359,16 +359,11 @@ describe('schemas that deployed servers have', () => {
       const isIntrospection = body.includes('IntrospectionQuery')
       response.writeHead(200, json).end(isIntrospection ? '{"errors":[{"message":"Unknown member"}]}' : long)
     }
-    const turns = new BusyTurn()
-    turns.start()
-    try {
+    await assertTurnsBelow(400, async () => {
       for (const graphql of [{}, { schema: SDL }]) {
         await assert.rejects(opened(behaviour, graphql), { code: 'invalid_request' })
       }
-      turns.assertBelow(400)
-    } finally {
-      turns.stop()
-    }
+    })
   })
 
   it('reads a schema of the size of GitHub in short steps', async () => {

@@ -4,7 +4,7 @@ import { buildSchema, getIntrospectionQuery, graphqlSync } from 'graphql'
 import { GRAPHQL_TOKENS_CEILING } from '../../../lib/base/limits/graphql.ts'
 import type { Adapter, AdapterReply, GraphqlTerms } from '../../../lib/interface/index.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
-import { BusyTurn } from '../../helpers/busy-turn.ts'
+import { assertTurnsBelow } from '../../helpers/busy-turn.ts'
 import { bytesOf, FOREVER, jsonOf, plainCall, rejectsWith } from '../../helpers/adapter-bench.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../helpers/scripted-upstream.ts'
 
@@ -218,16 +218,11 @@ describe('before a GraphQL API is reached', () => {
       fragment A on __Type { ${each('type { kind } ...B')} }
       fragment B on __Field { name b: type { ...C } }
       fragment C on __Type { name ${each('name')} }`
-    const turns = new BusyTurn()
-    turns.start()
-    try {
+    await assertTurnsBelow(STALL_MS, async () => {
       await rejectsWith(call(adapter, { query }), 'response_too_large')
       const asked = await call(adapter, { query: getIntrospectionQuery() })
       assert.match(JSON.stringify(await jsonOf(asked)), /"T19"/)
-      turns.assertBelow(STALL_MS)
-    } finally {
-      turns.stop()
-    }
+    })
   })
 
   it('reveals no schema if introspection is turned off', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { BusyTurn } from '../../../helpers/busy-turn.ts'
+import { assertTurnsBelow } from '../../../helpers/busy-turn.ts'
 import { SoukError } from '../../../../lib/base/errors.ts'
 import { OPENAPI_FRESH_MS } from '../../../../lib/base/limits/rest.ts'
 import { FollowedOpenapi } from '../../../../protocols/rest/openapi/followed-openapi.ts'
@@ -61,18 +61,16 @@ describe('an OpenAPI document of several megabytes', () => {
     const operations = Array.from({ length: 1_900 }, (_, n) => `operation-${n}-${'x'.repeat(1_100)}`)
     const text = JSON.stringify(documentOf(...operations))
     assert.ok(text.length > 4_000_000)
-    const busy = new BusyTurn()
-    let turns = 0
-    const timer = setInterval(() => turns++, 1)
-    busy.start()
-    const { snapshot, description } = await descriptionWorker
-      .run('importOpenapi', { text, endpoint }, NEVER)
-      .finally(() => clearInterval(timer))
-    busy.stop()
-    assert.ok(turns > 20, `${turns} turns of the loop`)
-    busy.assertBelow(200)
-    assert.ok(snapshot.length > 1_000_000)
-    assert.equal(description.operations.length, 1_900)
+    await assertTurnsBelow(200, async () => {
+      let turns = 0
+      const timer = setInterval(() => turns++, 1)
+      const { snapshot, description } = await descriptionWorker
+        .run('importOpenapi', { text, endpoint }, NEVER)
+        .finally(() => clearInterval(timer))
+      assert.ok(turns > 20, `${turns} turns of the loop`)
+      assert.ok(snapshot.length > 1_000_000)
+      assert.equal(description.operations.length, 1_900)
+    })
   })
 
   it('is rejected with its problem, and aborted with its registration', async () => {
