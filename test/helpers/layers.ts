@@ -48,6 +48,8 @@ const LIGHT_PROTOCOLS = [
 const LIGHT_LIB = ['lib/base/api-name.ts', 'lib/pay/signing/address.ts']
 /** Reads JSON whose numbers keep their digits. It imports nothing of the library but a helper, and runs in browsers. */
 const EXACT_JSON = 'lib/base/exact-json.ts'
+/** Imports nothing. */
+const DECODED_TEXT = 'lib/base/decoded-text.ts'
 const LIB_FACE = ['lib/index.ts', 'lib/interface/index.ts', 'lib/pay/index.ts']
 /** Data about protocols, without their adapters. */
 const DESCRIPTORS = ['protocols/descriptor.ts', 'protocols/protocol-descriptors.ts']
@@ -189,7 +191,7 @@ const LAYERS: Layer[] = [
   },
   {
     of: ['node/cli/'],
-    may: ['node/cli/', EXACT_JSON, ...ADMIN_CLIENT, ...DESCRIPTORS],
+    may: ['node/cli/', EXACT_JSON, DECODED_TEXT, ...ADMIN_CLIENT, ...DESCRIPTORS],
     mayType: LIB_FACE,
     why: CLIENT_WHY
   },

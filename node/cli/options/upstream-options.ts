@@ -4,7 +4,6 @@ import type { UpstreamMethod } from '../../../lib/interface/index.ts'
 import type { ReplicaInput } from '../../admin/api.ts'
 import { readAuthFile } from './auth-file.ts'
 import { wholeNumber } from './number-option.ts'
-import { decoded } from './text-file.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 /** Options for the upstream of an API. Only the endpoint is required. */
@@ -87,7 +86,8 @@ async function documentOf(given: string): Promise<{ url: string } | { text: stri
   })
   // Signature of a zip (APPNOTE.TXT 4.3.7).
   if (bytes.toString('latin1', 0, 2) === 'PK') return { zip: bytes.toString('base64') }
-  return { text: decoded(bytes) }
+  const { decodedText } = await import('../../../lib/base/decoded-text.ts')
+  return { text: decodedText(bytes) }
 }
 
 function method(typed: string): string {

@@ -1,3 +1,4 @@
+import { decodedText } from '../../../lib/base/decoded-text.ts'
 import { type Clock, systemClock } from '../../../lib/base/clock.ts'
 import { SoukError } from '../../../lib/base/errors.ts'
 import {
@@ -117,14 +118,6 @@ function entryOf(files: Readonly<Record<string, string>>): string {
   if (others.length === 0) return first
   const names = [first, ...others].slice(0, 10).map((url) => url.replace('file:///', ''))
   throw refuse(`The zip has several OpenAPI documents: ${names.join(', ')}. Keep one in its outermost folder.`)
-}
-
-/** JSON and YAML are UTF-8, or UTF-16 with a byte order mark. */
-function decodedText(bytes: Uint8Array): string {
-  const [first, second] = bytes
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
-  return new TextDecoder().decode(bytes)
 }
 
 function tooLarge(): SoukError {
