@@ -10,11 +10,11 @@ import type { Payload } from '../../lib/interface/payload.ts'
  */
 export async function wholeIfSmall({ body, memory }: Pick<AdapterRequest, 'body' | 'memory'>): Promise<Payload> {
   if (body instanceof Uint8Array) return body
-  const source = sourced(body)[Symbol.asyncIterator]()
+  const source = body[Symbol.asyncIterator]()
   const whole = Buffer.allocUnsafe(INLINE_BODY_BYTES_MAX)
   let length = 0
   for (;;) {
-    const next = await source.next()
+    const next = await nextOf(source)
     if (next.done === true) return whole.subarray(0, length)
     const chunk = next.value
     if (length + chunk.length > whole.length) return continued([whole.subarray(0, length), chunk], source)
@@ -37,13 +37,7 @@ export function sourced(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arr
   const source = body[Symbol.asyncIterator]()
   return {
     [Symbol.asyncIterator]: () => ({
-      async next() {
-        try {
-          return await source.next()
-        } catch (error) {
-          throw isSoukError(error) ? error : new SoukError('call_interrupted', undefined, { cause: error })
-        }
-      },
+      next: () => nextOf(source),
       async return() {
         await source.return?.()
         return { done: true, value: undefined }
@@ -52,6 +46,15 @@ export function sourced(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arr
   }
 }
 
+async function nextOf(source: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array>> {
+  try {
+    return await source.next()
+  } catch (error) {
+    throw isSoukError(error) ? error : new SoukError('call_interrupted', undefined, { cause: error })
+  }
+}
+
+/** The rest is not marked here: `sourced` marks it where it is sent. */
 function continued(first: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
   const waiting = first.filter((chunk) => chunk.length > 0)
   return {
