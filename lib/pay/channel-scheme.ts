@@ -13,10 +13,12 @@ import type { ReceiptPage, ReceiptQuery, ReceiptRow } from '../interface/receipt
 import type { ChannelId } from '../interface/channel.ts'
 import type { Address, Signer } from '../interface/signer.ts'
 import type {
+  Admission,
   Order,
   PaymentScheme,
   PaymentSchemeComponents,
   PaymentSchemeRetention,
+  Reservation,
   Settled
 } from '../interface/payment-scheme.ts'
 import type { CallRecord } from '../interface/store.ts'
@@ -326,8 +328,9 @@ class ChannelSchemeService implements ChannelScheme {
   fail: PaymentScheme['fail'] = (order, failure) => this.#payer?.payer.fail(order, failure) ?? false
   runsNothing = (text: string): boolean => this.#keyless.runsNothing(text)
   admit: PaymentScheme['admit'] = (admission) => {
-    const { payment } = admission
-    return payment === undefined ? this.#payee.admit(admission) : this.#keyless.admit(admission, payment)
+    const { payout, price } = admission
+    const naming = payout === undefined || price === 0n ? undefined : this.settlement.bookkeeper.name(payout)
+    return naming === undefined ? this.#admit(admission) : naming.then(() => this.#admit(admission))
   }
 
   /**
@@ -415,6 +418,11 @@ class ChannelSchemeService implements ChannelScheme {
       this.#log('%s: %s USDC to %s are not paid: %s', id, formatUsdc(price), owner, reasonOf(error))
       throw error
     }
+  }
+
+  #admit(admission: Admission): Reservation | Promise<Reservation> {
+    const { payment } = admission
+    return payment === undefined ? this.#payee.admit(admission) : this.#keyless.admit(admission, payment)
   }
 
   #paying(): Paying {

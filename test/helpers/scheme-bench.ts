@@ -110,6 +110,7 @@ export class PlayChain<C extends Pick<Clock, 'now' | 'elapsed'> = ManualClock> {
     }
     const bookkeeper = {
       asOf: undefined,
+      name: () => undefined,
       splitters: () => new Map(),
       claimedOf: () => 0n,
       writtenOffOf: () => 0n,

@@ -1,4 +1,5 @@
 import type { Atoms } from '../../base/money.ts'
+import { KeyedMutex } from '../../base/mutex.ts'
 import type { ChannelId } from '../../interface/channel.ts'
 import type { DocumentPut } from '../../interface/ledger.ts'
 import type { Address } from '../../interface/signer.ts'
@@ -45,6 +46,7 @@ export class BookedMoney {
   readonly #lossCollection: string
   readonly #channels = new Map<ChannelId, Atoms>()
   readonly #losses = new Map<ChannelId, Atoms>()
+  readonly #turns = new KeyedMutex()
 
   constructor(documents: Documents, chainId: number) {
     this.#documents = documents
@@ -91,14 +93,29 @@ export class BookedMoney {
 
   /** Stores the provider's payout address of a splitter. Durable when it resolves. */
   async name(splitter: Address, payout: Address): Promise<void> {
-    const { documents, take } = this.after(splitter, { payout })
     if (this.of(splitter).payout === payout) return
-    for (const { collection, key, value } of documents) await this.#documents.put(collection, key, value)
-    take()
+    await this.change(splitter, { payout }, (documents) => this.#documents.putAll(documents))
+  }
+
+  /**
+   * Applies a change once it is durable. Each change of a splitter waits for the one before, because both write the same document.
+   * @param write writes the documents of the change
+   */
+  change(
+    splitter: Address,
+    change: Partial<BookedSplitter>,
+    write: (documents: readonly DocumentPut[]) => Promise<unknown>,
+    of?: { readonly channelId: ChannelId } & Partial<BookedChannel>
+  ): Promise<void> {
+    return this.#turns.run(splitter, async () => {
+      const { documents, take } = this.#after(splitter, change, of)
+      await write(documents)
+      take()
+    })
   }
 
   /** The documents to write for a change, and a function that applies the change once they are durable. */
-  after(
+  #after(
     splitter: Address,
     change: Partial<BookedSplitter>,
     of?: { readonly channelId: ChannelId } & Partial<BookedChannel>

@@ -5,7 +5,7 @@ import { BOOKS_POLL_MS, PROVIDERS_READ_AT_ONCE, WATCHED_AT_ONCE } from '../../ba
 import type { Atoms } from '../../base/money.ts'
 import type { Block, Chain, ReceiverState, SplitterState } from '../../interface/chain.ts'
 import type { ChannelId } from '../../interface/channel.ts'
-import type { Ledger } from '../../interface/ledger.ts'
+import type { DocumentPut, Ledger } from '../../interface/ledger.ts'
 import type { ChannelWatch, OwnedChannel, OwnerBooks } from '../../interface/redeem.ts'
 import type { Address } from '../../interface/signer.ts'
 import type { Documents } from '../../interface/store.ts'
@@ -43,6 +43,7 @@ export class Bookkeeper {
   readonly #booked: BookedMoney
   /** Channels that hold less than was charged, with the newest block when that was first seen. */
   readonly #shortSince = new Map<ChannelId, bigint>()
+  readonly #named = new Set<Address>()
   #asOf: Block | undefined
   #looking: Promise<void> | undefined
   #timer: Timer | undefined
@@ -71,6 +72,16 @@ export class Bookkeeper {
   /** The written-off amount of a channel's charges, which cannot be collected any more. */
   writtenOffOf(channelId: ChannelId): Atoms {
     return this.#booked.writtenOffOf(channelId)
+  }
+
+  /**
+   * Stores a payout address. Call it before a call earns for it: its splitter does not reveal it, and the provider may change it at any
+   * time. Durable when it resolves; undefined if it is stored already.
+   */
+  name(payout: Address): Promise<void> | undefined {
+    if (this.#named.has(payout)) return undefined
+    const naming = this.#booked.name(this.#init.factory.splitterOf(payout), payout)
+    return naming.then(() => void this.#named.add(payout))
   }
 
   /** Loads the totals of an earlier process. The first read of the chain runs in the background. */
@@ -126,13 +137,9 @@ export class Bookkeeper {
     await this.#booked.load([...books.channels(), ...books.closed()].map(({ channelId }) => channelId))
   }
 
-  /**
-   * The address of a splitter does not reveal its provider, so the payout address is stored while this node serves the provider's
-   * APIs.
-   */
+  /** Earlier versions stored no payout address at the first paid call. */
   async #nameProviders(): Promise<void> {
-    const { books, factory } = this.#init
-    for (const payout of new Set(books.payouts())) await this.#booked.name(factory.splitterOf(payout), payout)
+    for (const payout of new Set(this.#init.books.payouts())) await this.name(payout)
   }
 
   #channelsBySplitter(): Map<Address, ChannelId[]> {
@@ -266,9 +273,8 @@ export class Bookkeeper {
     change: Partial<BookedSplitter>,
     of?: { readonly channelId: ChannelId } & Partial<BookedChannel>
   ): Promise<void> {
-    const next = this.#booked.after(splitter, change, of)
-    await this.#init.ledger.book({ ...entry, at }, next.documents)
-    next.take()
+    const write = (documents: readonly DocumentPut[]) => this.#init.ledger.book({ ...entry, at }, documents)
+    await this.#booked.change(splitter, change, write, of)
   }
 }
 

@@ -20,7 +20,7 @@ export interface Settlement {
   readonly submitter: Pick<Submitter, 'submit' | 'has' | 'hashOf' | 'onFinal' | 'status'>
   readonly watch: ChannelWatch
   readonly redeemer: Redeemer
-  readonly bookkeeper: Pick<Bookkeeper, 'asOf' | 'splitters' | 'claimedOf' | 'writtenOffOf' | 'look'>
+  readonly bookkeeper: Pick<Bookkeeper, 'asOf' | 'name' | 'splitters' | 'claimedOf' | 'writtenOffOf' | 'look'>
   readonly transactions: Pick<FinalTransactions, 'find' | 'latest' | 'cost'>
   start(): Promise<void>
   stop(): Promise<void>
