@@ -5,6 +5,7 @@ import { type AddCommand, type Cli, createCli } from './cli.ts'
 import { CliCommand } from './terminal/cli-command.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { addExamples } from './examples.ts'
+import { explainOldNode } from './node/old-node.ts'
 import { EXIT } from './terminal/exit-code.ts'
 import { failureJson, failureLines, failureOf } from './terminal/failure.ts'
 import { HELP_CHARS, narrowItem, WRAPPED_CHARS_MIN } from './terminal/narrow-help.ts'
@@ -159,7 +160,7 @@ async function printVersion(terminal: Terminal): Promise<void> {
 }
 
 async function report(error: unknown, cli: Cli, running: Command | undefined): Promise<number> {
-  const failed = failureOf(error)
+  const failed = await explainOldNode(failureOf(error), cli)
   const hint = failed.hint === undefined ? {} : { hint: forProfile(failed.hint, cli.profile) }
   const failure = { ...failed, ...hint, similar: await didYouMean(failed, cli, running) }
   for (const line of cli.json ? [failureJson(failure)] : failureLines(failure)) cli.terminal.note(line)

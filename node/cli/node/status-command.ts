@@ -1,6 +1,7 @@
 import type { StatusView } from '../../admin/api.ts'
 import type { AddCommand } from '../cli.ts'
 import { facts } from '../terminal/table.ts'
+import { restartNeeded } from './old-node.ts'
 
 export const addStatus: AddCommand = (to, cli) => {
   to.command('status')
@@ -18,10 +19,11 @@ const ALONE =
   'Try: souk up --bootstrap <multiaddr of a peer>; souk status of another node shows it as p2p'
 
 function lines(status: StatusView): string[] {
+  const restart = restartNeeded(status)
   return facts([
     ['node', `souk ${status.version}, profile ${status.profile}, up ${duration(status.uptime_ms)}`],
     ['network', `${status.network} (${status.money})`],
-    ...(status.restart_needed === null ? [] : [['restart', `needed: ${status.restart_needed}`] as const]),
+    ...(restart === null ? [] : [['restart', `needed: ${restart}`] as const]),
     ['peer', status.peer],
     ...(status.provider === status.peer ? [] : [['provider', status.provider] as const]),
     ...status.p2p.map((address) => ['p2p', address] as const),
