@@ -77,7 +77,10 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string, descrip
     )
   }
 
-  /** Serves the schema here, because the API's own response would show hidden parts. It is free: the API is not called. */
+  /**
+   * Serves the schema here. The API's own response would show hidden parts, and an API whose schema is from a file may have none.
+   * It is free: the API is not called.
+   */
   async function ownSchema(query: string, request: GraphqlRequest, accepted: Accepted, signal: AbortSignal) {
     const { operationName, variables } = request
     const json = await introspected({ sdl: schemas.sdl, hidden, query, operationName, variables }, signal)
@@ -91,9 +94,10 @@ export function graphqlAdapter(config: UpstreamConfig, snapshot: string, descrip
     if (call.isGet && node.operation === OperationTypeNode.MUTATION) {
       throw new GraphqlRefusal('method', 'BAD_REQUEST', 'A mutation needs the method POST.')
     }
-    const asked = hidden.length === 0 || !introspection ? 'no' : asksForSchema(operation)
-    if (asked === 'beside') throw invalid('Request the schema in a separate operation.')
+    const isOwn = introspection && (hidden.length > 0 || terms.schema !== undefined)
+    const asked = isOwn ? asksForSchema(operation) : 'no'
     if (asked === 'alone') return ownSchema(document.text, request, accepted, signal)
+    if (asked === 'beside' && hidden.length > 0) throw invalid('Request the schema in a separate operation.')
     const { memory } = incoming
     const price = priceOf(operation, incoming.price)
     const headers = headersFor(incoming.headers)

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { commonMs, cpuMsOf } from '../../helpers/cpu-time.ts'
-import { buildSchema, getIntrospectionQuery, graphqlSync } from 'graphql'
+import {
+  type IntrospectionQuery,
+  buildClientSchema,
+  buildSchema,
+  getIntrospectionQuery,
+  graphqlSync,
+  printSchema
+} from 'graphql'
 import type { Adapter, GraphqlTerms } from '../../../lib/interface/index.ts'
 import { givenSchema, schemaSteps } from '../../../protocols/graphql/built-schema.ts'
 import { graphqlFactory } from '../../../protocols/graphql/graphql-factory.ts'
@@ -276,6 +283,18 @@ describe('schemas that deployed servers have', () => {
     assert.equal(called.success, true)
     const asked = await adapter.call(plainCall({ query: getIntrospectionQuery() }), FOREVER)
     assert.doesNotMatch(JSON.stringify(await jsonOf(asked)), /"errors"/)
+  })
+
+  it('answers introspection itself where the schema is from a file', async () => {
+    const isOff = '{"errors":[{"message":"GraphQL introspection is not allowed by Apollo Server"}]}'
+    const { adapter, upstream } = await opened(answering(400, json, isOff), { schema: 'type Query { a: Int }' })
+    upstream.received.length = 0
+    const asked = await adapter.call(plainCall({ query: getIntrospectionQuery() }), FOREVER)
+    const { data } = (await jsonOf(asked)) as { data: IntrospectionQuery }
+    assert.equal(printSchema(buildClientSchema(data)), 'type Query {\n  a: Int\n}')
+    assert.deepEqual([asked.success, upstream.received.length], [false, 0])
+    const beside = await adapter.call(plainCall({ query: '{ a __type(name: "Query") { name } }' }), FOREVER)
+    assert.deepEqual([beside.status, upstream.received.length], [400, 1])
   })
 
   const SDL = `directive @again repeatable on FIELD
