@@ -45,7 +45,7 @@ const INIT: Kinds<ClientInit> = {
  * - `input`: the fields of the operation, as a JSON object. With `''`, any JSON, or a body that is sent unchanged: `Blob`, bytes, `FormData`,
  *   `URLSearchParams`, text, or a `ReadableStream`, which cannot be sent again.
  *
- * Every failure is a `SoukError`, but an aborted call rejects with the reason of its signal.
+ * Every failure is a `SoukError`, but an aborted call rejects with the reason of its signal, and errors by which React ends a render pass.
  */
 export interface Client {
   /**

@@ -59,12 +59,15 @@ async function attempt(fetch: Fetch, request: CallRequest, headers: Headers, lim
       headers,
       ...bodyInit(request),
       redirect: 'manual',
-      // A stored response would show the charge of an earlier call.
-      ...(method === 'POST' ? {} : { cache: 'no-store' }),
+      // A stored response would show the charge of an earlier call, and Next.js 14 stores those of a POST. Older Cloudflare Workers
+      // have no cache, and refuse the member.
+      ...('cache' in Request.prototype ? { cache: 'no-store' } : {}),
       signal: limit.signal
     })
   } catch (cause) {
     if (limit.signal.aborted) throw limit.signal.reason
+    // React's mark of errors that a framework catches itself, such as that of Next.js while it makes static pages.
+    if (typeof (cause as { digest?: unknown } | undefined)?.digest === 'string') throw cause
     const detail =
       `${new URL(url).origin} did not respond: wrong address, no network, or it allows no pages of this origin (CORS).` +
       (request.mayRepeat ? '' : ` Browsers send streams only by HTTP/2. ${INSTEAD_OF_STREAM}`)

@@ -95,6 +95,32 @@ describe('souk/client', () => {
       assert.deepEqual([last().method, last().path], ['GET', '?a=1'])
     })
 
+    it('asks for no stored response, also of a POST, which Next.js 14 stores', async () => {
+      const caches: unknown[] = []
+      const noting: NonNullable<ClientInit['fetch']> = async (url, init) => {
+        caches.push(init.cache)
+        return fetch(url, init)
+      }
+      await client({ fetch: noting }).call('ticker', 'latest', { symbol: 'BTC' })
+      await client({ fetch: noting }).call('files', '', undefined, { method: 'GET', path: '/a' })
+      assert.deepEqual(caches, ['no-store', 'no-store'])
+    })
+
+    it('works where requests have no cache, as in older Cloudflare Workers', async () => {
+      const cache = Object.getOwnPropertyDescriptor(Request.prototype, 'cache')!
+      const worker: NonNullable<ClientInit['fetch']> = async (url, init) => {
+        if ('cache' in init) throw new Error("The 'cache' field on 'RequestInitializerDict' is not implemented.")
+        return fetch(url, init)
+      }
+      Reflect.deleteProperty(Request.prototype, 'cache')
+      try {
+        await client({ fetch: worker }).call('files', '', undefined, { method: 'GET', path: '/a' })
+        assert.equal(last().method, 'GET')
+      } finally {
+        Object.defineProperty(Request.prototype, 'cache', cache)
+      }
+    })
+
     it('reads JSON, text and bytes by their type, or as asked', async () => {
       const read = async (as?: 'json' | 'text' | 'bytes') =>
         (await client().call('a', '', {}, { ...(as && { as: as as 'json' }) })).body

@@ -64,4 +64,10 @@ describe('options of souk/client', () => {
     await createClient(init).call('a', 'b', {}, options)
     assert.equal(sent.length, 1)
   })
+
+  it('include a fetch of a framework, whose own errors pass', async () => {
+    const dynamic = Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC_SERVER_USAGE' })
+    const ofNext = createClient({ ingress: 'http://ingress.example', fetch: () => Promise.reject(dynamic) })
+    await assert.rejects(ofNext.call('a', 'b'), (error) => error === dynamic)
+  })
 })
