@@ -170,9 +170,9 @@ export class GraphqlSocket {
     const { status, body } = reply
     const events = eventsOf(reply)
     if (events === undefined) {
-      const errors = body instanceof Uint8Array ? errorsIn(Buffer.from(body).toString()) : undefined
+      const result = body instanceof Uint8Array ? resultIn(Buffer.from(body).toString()) : undefined
       discard(body)
-      return this.#error(id, errors ?? [{ message: `The API responded with HTTP ${status}.` }])
+      return this.#error(id, result?.errors ?? [{ message: `The API responded with HTTP ${status}.` }])
     }
     const results = sseResults(events)
     const stop = () => void results.return?.().catch(() => undefined)
@@ -182,8 +182,8 @@ export class GraphqlSocket {
     try {
       let next = await results.next()
       // An operation that the API did not run has errors only.
-      const errors = next.done === true ? undefined : errorsIn(next.value)
-      if (errors !== undefined) return await this.#error(id, errors)
+      const result = next.done === true ? undefined : resultIn(next.value)
+      if (result?.errors !== undefined && result.data === undefined) return await this.#error(id, result.errors)
       for (; next.done !== true && !signal.aborted; next = await results.next()) {
         await this.#send(`{"id":${name},"type":"next","payload":${next.value}}`)
       }
@@ -262,11 +262,11 @@ function headersIn(payload: unknown): Record<string, string> {
   )
 }
 
-/** The errors of a result without data. */
-function errorsIn(result: string): unknown[] | undefined {
+/** Data and errors of a result; undefined if it is not one. */
+function resultIn(text: string): { readonly data: unknown; readonly errors: unknown[] | undefined } | undefined {
   try {
-    const { data, errors } = JSON.parse(result) as { readonly data?: unknown; readonly errors?: unknown }
-    return data === undefined && Array.isArray(errors) && errors.length > 0 ? errors : undefined
+    const { data, errors } = JSON.parse(text) as { readonly data?: unknown; readonly errors?: unknown }
+    return { data, errors: Array.isArray(errors) && errors.length > 0 ? errors : undefined }
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { GraphQLError } from 'graphql'
 import { type Client, createClient } from 'graphql-ws'
 import { WebSocket } from 'ws'
 import { handler, limits } from '../../../../lib/index.ts'
@@ -27,11 +28,16 @@ describe('graphql-ws at the ingress', () => {
     yoga = await yogaServer({
       typeDefs: `
         scalar Big
-        type Query { hello(big: Big): String }
+        type Query { hello(big: Big): String barred: String! }
         ${Counting.TYPE}
       `,
       resolvers: {
-        Query: { hello: (_parent, { big }) => (big === undefined ? 'world' : `${big as unknown as number}`) },
+        Query: {
+          hello: (_parent, { big }) => (big === undefined ? 'world' : `${big as unknown as number}`),
+          barred: () => {
+            throw new GraphQLError('Log in first.', { extensions: { http: { status: 401 } } })
+          }
+        },
         Subscription: counting.resolvers
       }
     })
@@ -92,6 +98,13 @@ describe('graphql-ws at the ingress', () => {
   it('reports a document that is not valid, and charges nothing', async () => {
     await assert.rejects(allOf('{ nothing }'), ([error]: Array<{ message: string }>) => {
       assert.match(error?.message ?? '', /Cannot query field "nothing"/)
+      return true
+    })
+  })
+
+  it('reports the errors of a response whose status is an error', async () => {
+    await assert.rejects(allOf('{ barred }'), ([error]: Array<{ message: string }>) => {
+      assert.equal(error?.message, 'Log in first.')
       return true
     })
   })
