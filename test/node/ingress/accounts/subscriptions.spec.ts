@@ -126,7 +126,13 @@ for (const [how, start] of Object.entries(upstreams)) {
       const { snapshot } = await graphqlFactory.inspect(config, FOREVER)
       await bench.owner.serve({ name, price: '0' }, graphqlFactory.open(config, snapshot))
     }
-    const client = (to = url) => createClient({ url: to, fetchFn: bench.fetch, retryAttempts: 0 })
+    /** The client's own error has the status only. */
+    const fetchFn: typeof fetch = async (input, init) => {
+      const response = await bench.fetch(input, init)
+      if (response.status >= 500) throw new Error(`${response.status}: ${await response.text()}`)
+      return response
+    }
+    const client = (to = url) => createClient({ url: to, fetchFn, retryAttempts: 0 })
     async function resultsOf(query: string, to = url): Promise<unknown[]> {
       const results: unknown[] = []
       for await (const result of client(to).iterate({ query })) results.push(result)
