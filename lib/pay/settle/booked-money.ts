@@ -108,33 +108,20 @@ export class BookedMoney {
     of?: { readonly channelId: ChannelId } & Partial<BookedChannel>
   ): Promise<void> {
     return this.#turns.run(splitter, async () => {
-      const { documents, take } = this.#after(splitter, change, of)
-      await write(documents)
-      take()
-    })
-  }
-
-  /** The documents to write for a change, and a function that applies the change once they are durable. */
-  #after(
-    splitter: Address,
-    change: Partial<BookedSplitter>,
-    of?: { readonly channelId: ChannelId } & Partial<BookedChannel>
-  ): { documents: DocumentPut[]; take: () => void } {
-    const next = { ...this.of(splitter), ...change }
-    const documents = [{ collection: this.#splitterCollection, key: splitter as string, value: splitterText(next) }]
-    const note = (collection: string, total: Atoms | undefined) => {
-      if (of !== undefined && total !== undefined) {
-        documents.push({ collection, key: of.channelId, value: total.toString() })
+      const next = { ...this.of(splitter), ...change }
+      const documents = [{ collection: this.#splitterCollection, key: splitter as string, value: splitterText(next) }]
+      const note = (collection: string, total: Atoms | undefined) => {
+        if (of !== undefined && total !== undefined) {
+          documents.push({ collection, key: of.channelId, value: total.toString() })
+        }
       }
-    }
-    note(this.#channelCollection, of?.claimed)
-    note(this.#lossCollection, of?.writtenOff)
-    const take = () => {
+      note(this.#channelCollection, of?.claimed)
+      note(this.#lossCollection, of?.writtenOff)
+      await write(documents)
       this.#splitters.set(splitter, next)
       if (of?.claimed !== undefined) this.#channels.set(of.channelId, of.claimed)
       if (of?.writtenOff !== undefined) this.#losses.set(of.channelId, of.writtenOff)
-    }
-    return { documents, take }
+    })
   }
 }
 
